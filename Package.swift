@@ -62,9 +62,9 @@ let fuzzed: [Target.Dependency] = [
     "CredentialHelpers", "ImportSources", "KeychainAccessControl", "KeychainImport",
     "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
-    "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
-    "LoginHandoff", "PolicyLanguage", "PolicyLanguageServer", "PolicySyntax", "PolicyTools",
-    "SecretJSON", "SystemTestSupport",
+    "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainRows",
+    "KeychainSecrets", "LoginHandoff", "PolicyLanguage", "PolicyLanguageServer", "PolicySyntax",
+    "PolicyTools", "SecretJSON", "SystemTestSupport",
 ]
 let fuzzers: [Target] =
     Context.environment["KEYCHAIN_FUZZ"] == nil
@@ -140,7 +140,9 @@ let package = Package(
                 "KeychainSecrets",
             ]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
-        library("MessageBus", ["CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
+        library(
+            "MessageBus",
+            ["CKeychainLinux", "CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
         library("LibCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
@@ -191,13 +193,17 @@ let package = Package(
                 "PolicyTools", "PolicyVocabulary",
             ]),
 
+        // Keychain files from elsewhere, as values: what `keychain-import` has and the daemon reads.
+        library("KeychainRows", ["KeychainDatabase", "KeychainLinuxSystem"]),
+        program("keychain-import", ["KeychainLinuxSystem", "KeychainRows"]),
+
         // Keeping.
         library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         library(
             "KeychainItemStore",
             [
                 "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
-                "KeychainSecrets",
+                "KeychainRows", "KeychainSecrets",
             ]),
 
         // The service. What both modes have.
@@ -218,7 +224,7 @@ let package = Package(
             "KeychainVaults",
             [
                 "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainMessages", "KeychainModel", "KeychainRows", "KeychainSecrets",
             ]),
         library(
             "KeychainUserPresence",
@@ -360,9 +366,9 @@ let package = Package(
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
-                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
-                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
-                "PromptedAuthentication", "SessionVault",
+                "KeychainRequestService", "KeychainRows", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
             ]),
         program(
             "keychaind",
@@ -409,8 +415,8 @@ let package = Package(
             "KeychainCommands",
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "PAMSetup",
-                "SecretJSON", "Terminal", arguments,
+                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "LoginManager",
+                "PAMSetup", "SecretJSON", "Terminal", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(
@@ -548,8 +554,8 @@ let package = Package(
         tests(
             "PolicyToolsTests",
             [
-                "KeychainPolicyModel", "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace",
-                "PolicySyntax", "PolicyTools",
+                "KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis",
+                "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax", "PolicyTools",
             ]),
         tests(
             "PolicyLanguageServerTests",
@@ -574,7 +580,7 @@ let package = Package(
                 "KeychainMessageSamples",
                 "KeychainMessages", "KeychainModel", "KeychainPolicyCompiler",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
-                "KeychainRequestService", "KeychainSecrets",
+                "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
                 "PromptedAuthentication", "SessionVault", "SystemTestSupport",
@@ -585,7 +591,7 @@ let package = Package(
             [
                 "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore",
                 "KeychainLinuxSystem", "KeychainModel", "KeychainPolicyGenerators",
-                "KeychainPolicyModel", "KeychainSecrets", grdb,
+                "KeychainPolicyModel", "KeychainRows", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,

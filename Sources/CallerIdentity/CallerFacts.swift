@@ -12,7 +12,7 @@ internal import Synchronization
 /// is checked before each answer.
 package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
-    private let label: String?
+    private let label: SecurityLabel
     private let via: Caller.Via?
     private let directory: Directory
     private let known = Mutex((facts: CallerFacts.unread, asked: AskedFacts.none))
@@ -24,6 +24,8 @@ package final class CallerFacts: Sendable {
     }()
     /// What one policy lets the caller know of.
     private let reached = Mutex<(checksum: UInt64, reach: [Reaching: VisibleGroups])>((0, [:]))
+    /// The group where one policy has the caller keep its items.
+    private let home = Mutex<(checksum: UInt64, group: String?)?>(nil)
 
     /// The texts among the facts in the numbers of the policy that judged last.
     private let numbered = Mutex<NumberedTexts?>(nil)
@@ -56,7 +58,8 @@ package final class CallerFacts: Sendable {
 
     /// `via` is the service that brings the program's requests.
     package init(
-        _ process: PinnedProcess?, label: String?, via: Caller.Via? = nil, _ directory: Directory
+        _ process: PinnedProcess?, label: SecurityLabel, via: Caller.Via? = nil,
+        _ directory: Directory
     ) {
         self.process = process
         self.label = label
@@ -114,7 +117,7 @@ package final class CallerFacts: Sendable {
     private func add(_ asked: AskedFacts, of caller: Caller, to facts: inout PolicyFacts) {
         facts.uid = .known(caller.user)
         facts[.tty] = .known(caller.terminal != nil)
-        facts[.label] = SecurityLabel.domain(label).map { .known([PolicyText($0)]) } ?? .absent
+        facts[.label] = label.fact
         if asked.contains(.user) {
             facts[.user] = fact(directory.accounts.name(of: caller.user))
         }
@@ -165,6 +168,19 @@ package final class CallerFacts: Sendable {
             kept.reach[reaching] = reach
         }
         return reach
+    }
+
+    /// The caller as the policy has it: its home before its own group, as both are its own. An
+    /// application of the portal's has none: the portal's own path would be what a rule knows it by.
+    package func atHome(_ caller: Caller, _ policy: CompiledPolicy) -> Caller {
+        guard policy.hasHomes, via != .portal else { return caller }
+        var known = home.withLock { $0 }
+        if known?.checksum != policy.checksum {
+            let group = policy.home(of: facts(of: caller, policy.asked))
+            known = (policy.checksum, group?.string)
+            home.withLock { $0 = known }
+        }
+        return known?.group.map(caller.withHome) ?? caller
     }
 
     private func fact(_ text: String?) -> Fact<[PolicyText]> {
@@ -242,25 +258,38 @@ package struct SessionAttributes: Sendable {
     private let process: PinnedProcess?
     private let screens: ScreenLocks
     private let others: Others?
-    private let isGuarded: @Sendable (_ unit: String) -> Bool
 
-    /// Where the logins of a program are found that has none of its own.
-    package struct Others: Sendable {
-        let sessions: SessionRegistry
-        let user: UInt32
+    /// Where the logins of a program are found that has none of its own, and what its unit is worth.
+    struct Others: Sendable {
+        private let caller: Caller
+        private let resolver: CallerResolver
+
+        init(of caller: Caller, by resolver: CallerResolver) {
+            self.caller = caller
+            self.resolver = resolver
+        }
+
+        var user: UInt32 { caller.user }
+        var logins: [LoginSession] { resolver.sessions.live(user).filter(\.isOfPAM) }
+
+        func guards(unit: String, _ process: PinnedProcess?) -> Bool {
+            resolver.guards(unit: unit, of: caller, process)
+        }
     }
 
-    /// `others`: nil of what a login does by itself.
-    package init(
+    /// Of what a login does by itself.
+    package init(_ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks) {
+        self.init(session, process, screens, others: nil)
+    }
+
+    init(
         _ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks,
-        others: Others? = nil,
-        isGuarded: @escaping @Sendable (_ unit: String) -> Bool = { _ in false }
+        others: Others?
     ) {
         self.session = session
         self.process = process
         self.screens = screens
         self.others = others
-        self.isGuarded = isGuarded
     }
 
     /// Asking logind and the control group costs more than a decision does.
@@ -286,7 +315,7 @@ package struct SessionAttributes: Sendable {
         guard let others, let lines = process?.cgroup(),
             ServiceManager.ran(lines, for: others.user)
         else { return false }
-        let logins = others.sessions.live(others.user).filter(\.isOfPAM)
+        let logins = others.logins
         guard !logins.isEmpty else { return false }
         // The program may be of a login that went past the PAM module, of which nothing is known.
         let known = Set(logins.compactMap(\.logindSession))
@@ -313,7 +342,9 @@ package struct SessionAttributes: Sendable {
     }
 
     private func addOutsideLogins(to facts: inout PolicyFacts) {
-        let kind = process?.cgroup().flatMap { Self.kind(outsideLogins: $0, isGuarded) }
+        let kind = process?.cgroup().flatMap { group in
+            Self.kind(outsideLogins: group) { others?.guards(unit: $0, process) ?? false }
+        }
         facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
         // A service has no user far away, and no screen.
         let isNobodys = kind == .service || kind == .cron

@@ -6,9 +6,10 @@ package import KeychainModel
 package import LoginRegistry
 internal import LoginManager
 
-/// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md).
-package struct CallerResolver: Sendable {
-    private let sessions: SessionRegistry
+/// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md). An
+/// object, as each request hands it on.
+package final class CallerResolver: Sendable {
+    let sessions: SessionRegistry
     private let screens: ScreenLocks
     private let names: NameGuard
 
@@ -28,7 +29,7 @@ package struct CallerResolver: Sendable {
     /// The process as if it were at the other end of a connection; nil stands for one that can't be
     /// told.
     func resolve(
-        _ process: PinnedProcess?, _ id: Int32, of user: UInt32, label: String?
+        _ process: PinnedProcess?, _ id: Int32, of user: UInt32, label: SecurityLabel
     ) -> Caller {
         let identity = process.map {
             Self.identity(of: $0, user: user, label: label, names)
@@ -39,13 +40,22 @@ package struct CallerResolver: Sendable {
     }
 
     /// A program that a deputy brings. Those that can't be told apart share a group.
-    package func resolve(
-        relayed process: PinnedProcess, of user: UInt32, via: Caller.Via
-    ) -> Caller {
+    package func resolve(relayed process: PinnedProcess, of user: UInt32) -> Caller {
         let identity = RelayedIdentity.identity(of: process)
         return caller(
             process, process.id, of: user, identity,
-            groups: [identity.identifier ?? RelayedIdentity.unidentified], via: via)
+            groups: [identity.identifier ?? RelayedIdentity.unidentified], via: .secretService)
+    }
+
+    /// An application for which a process asks that a deputy brings; nil where that is not the desktop's
+    /// portal.
+    package func resolve(
+        _ application: PortalApplication, for process: PinnedProcess, of user: UInt32
+    ) -> Caller? {
+        guard DesktopPortal.runs(process) else { return nil }
+        let name = application.identifier
+        return caller(
+            process, process.id, of: user, .sandbox(name), groups: [name], via: .portal)
     }
 
     private func caller(
@@ -114,20 +124,22 @@ package struct CallerResolver: Sendable {
     {
         SessionAttributes(
             caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens,
-            others: .init(sessions: sessions, user: caller.user)
-        ) { [names] unit in
-            // No unit's name is worth anything where a deputy brings it.
-            guard caller.via == nil, let process else { return false }
-            return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
-        }
+            others: .init(of: caller, by: self))
+    }
+
+    /// Whether the unit's name says which program the caller is.
+    func guards(unit: String, of caller: Caller, _ process: PinnedProcess?) -> Bool {
+        // No unit's name is worth anything where a deputy brings it.
+        guard caller.via == nil, let process else { return false }
+        return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
     }
 
     /// What names the program, strongest first. An executable's path counts only where it means
     /// the same file to us as to the program.
     package static func identity(
-        of process: PinnedProcess, user: UInt32, label: String?, _ names: NameGuard
+        of process: PinnedProcess, user: UInt32, label: SecurityLabel, _ names: NameGuard
     ) -> Caller.Identity {
-        if let domain = SecurityLabel.ofService(label), names.guardsDomain(of: user) {
+        if let domain = label.serviceDomain, names.guardsDomain(of: user) {
             return .label(domain)
         }
         // Of its own control group no program can leave; its namespaces say nothing about it.
@@ -138,7 +150,7 @@ package struct CallerResolver: Sendable {
         }
         guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
         else { return .unknown }
-        if let snap = SecurityLabel.snap(label, executable) { return .label(snap) }
+        if let snap = label.snap(executable) { return .label(snap) }
         guard process.sharesOurNamespaces() else { return .unknown }
         return TrustedPath.isTrusted(executable)
             ? .trustedExecutable(executable.path) : .executable(executable.path)
@@ -149,51 +161,16 @@ package struct CallerResolver: Sendable {
     }
 }
 
-/// Labels of the Linux security modules that say which program this is.
-enum SecurityLabel {
-    /// `selinux:user:role:type:level`; nil without SELinux, and for what it does not confine. Which
-    /// program may enter a domain is in its policy.
-    static func domain(_ label: String?) -> String? {
-        guard let label, !label.contains("unconfined"),
-            label.split(separator: ":", omittingEmptySubsequences: false).count >= 4
-        else { return nil }
-        return "selinux:" + label
-    }
-
-    /// The same where it names a program: the role of services is `system_r`, and no login has it,
-    /// whatever its user's domain is called.
-    static func ofService(_ label: String?) -> String? {
-        guard let domain = domain(label) else { return nil }
-        let parts = domain.split(separator: ":", omittingEmptySubsequences: false)
-        // Safe: a domain has four parts at least.
-        return parts[2] == "system_r" ? domain : nil
-    }
-
-    /// `snap:NAME` for a program of that snap that runs under the snap's own profile.
-    ///
-    /// An AppArmor profile alone says nothing: what is unconfined may change to any (and a scope of
-    /// snapd's name can be made by every user). So the executable, which must be the very file that
-    /// root mounted under `/snap`, names the snap, and the profile must agree.
-    static func snap(_ label: String?, _ executable: ExecutableFacts) -> String? {
-        let parts = executable.path.split(separator: "/", maxSplits: 2)
-        // Safe: the count is checked first.
-        guard parts.count == 3, parts[0] == "snap", let label,
-            label.hasPrefix("snap.\(parts[1])."), label.hasSuffix(" (enforce)"),
-            TrustedPath.isTrusted(executable)
-        else { return nil }
-        // Safe: the count was checked.
-        return "snap:" + parts[1]
-    }
-}
-
 /// The parts of an identity that a running program could change, for comparison before each answer.
 package struct ProcessFacts: Sendable {
     package let executable: ExecutableFacts?
     private let process: PinnedProcess
     /// By its number, else by the lines of its file, which take the kernel ten times as long.
     private let controlGroup: UInt64?
-    private let controlGroups: ControlGroupFile?
+    private let controlGroups: ProcessFile?
     private let lines: [UInt8]?
+    /// nil where AppArmor is not in force.
+    private let label: (file: ProcessFile, lines: [UInt8])?
 
     package init(_ process: PinnedProcess) {
         self.process = process
@@ -201,12 +178,16 @@ package struct ProcessFacts: Sendable {
         controlGroup = process.controlGroupNumber
         controlGroups = controlGroup == nil ? process.openControlGroups() : nil
         lines = controlGroups?.lines()
+        label = process.openAppArmorLabel().flatMap { file in file.lines().map { (file, $0) } }
     }
 
-    /// Whether the process lives, runs the same file and is in the same control group.
+    /// Whether the process lives, runs the same file, is in the same control group and under the same
+    /// AppArmor profile.
     package func hold() -> Bool {
         // A process that has ended runs no file: one that can't be told is looked for alive.
-        guard executable != nil || process.isAlive, process.runs(executable) else { return false }
+        guard executable != nil || process.isAlive, process.runs(executable),
+            label.map({ $0.file.holds($0.lines) }) ?? true
+        else { return false }
         if let controlGroup { return process.controlGroupNumber == controlGroup }
         guard let controlGroups else { return process.cgroup() == nil }
         return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)

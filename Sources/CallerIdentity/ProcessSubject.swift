@@ -14,6 +14,7 @@ package struct ProcessSubject {
     private let caller: Caller
     private let callerFacts: CallerFacts
     private let session: SessionAttributes
+    private let label: SecurityLabel
     /// nil where it can't be read.
     private let controlGroup: ControlGroup?
 
@@ -30,7 +31,7 @@ package struct ProcessSubject {
         self.process = process
         // As for a connection: before the name is resolved.
         parts = ProcessFacts(process)
-        let label = process.securityLabel()
+        label = process.securityLabel()
         caller = resolver.resolve(process, id, of: credentials.effectiveUser, label: label)
         callerFacts = CallerFacts(process, label: label, directory)
         session = resolver.sessionAttributes(caller, process)
@@ -48,7 +49,8 @@ package struct ProcessSubject {
         var lines = [PolicyBlock.subject, .environment].compactMap { block in
             facts.json(block).map { "\(block.rawValue) \($0)" }
         }
-        lines += caller.accessGroups.map { "access-group \(JSONText($0))" }
+        let groups = callerFacts.atHome(caller, policy).accessGroups
+        lines += groups.map { "access-group \(JSONText($0))" }
         lines += unknown(facts).map { "unknown \($0.name) \($0.reason)" }
         return lines.joined(separator: "\n")
     }
@@ -82,6 +84,8 @@ package struct ProcessSubject {
         case .unit where controlGroup != nil:
             "other programs of its user could take over the unit's name"
         case .unit, .slice, .userUnit: "its control group can't be read"
+        case .label where label != .unreadable:
+            "its AppArmor profile is not enforced, and confines nothing"
         default: "it could not be established"
         }
     }

@@ -21,9 +21,7 @@ enum RelayedIdentity {
                 ?? .unknown
         }
         guard TrustedPath.namesSameFile(executable) else { return .unknown }
-        if let snap = SecurityLabel.snap(process.securityLabel(), executable) {
-            return .label(snap)
-        }
+        if let snap = process.securityLabel().snap(executable) { return .label(snap) }
         guard process.sharesOurNamespaces(), !process.runsFileThatGivesRights else {
             return .unknown
         }

@@ -9,8 +9,9 @@ internal import KeychainSecrets
 
 /// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.
 package final class ActivePolicy: Sendable {
-    /// A policy and what it lets others know of (`PolicySet.reachOnly`).
-    package struct Pair: Sendable {
+    /// A policy and what it lets others know of (`PolicySet.reachOnly`). An object, as every request
+    /// takes it.
+    package final class Pair: Sendable {
         package let judge: Judge
         package let reach: CompiledPolicy
 

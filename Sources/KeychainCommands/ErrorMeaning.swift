@@ -35,8 +35,7 @@ struct ErrorMeaning {
         switch error {
         case .state(.readOnly), .refused(.notEntitled):
             self = Self(
-                .refused,
-                "the keychain “\(name)” is the machine's, and not this program's to change",
+                .refused, "the keychain “\(name)” is the machine's, and not open to this program",
                 "root's keychainctl add keeps items there for services.")
         case .state(.passcodeNotSet), .invalid(.notImplemented):
             self = Self(
@@ -124,7 +123,10 @@ struct ErrorMeaning {
             case .belongsToAnother:
                 Self(
                     .refused, "the keychain “\(name)” belongs to another account",
-                    "A reused user number does not inherit its keychains.")
+                    """
+                    A reused user number does not inherit its keychains. Where the account was \
+                    renamed, root names it in /etc/keychain/renamed-accounts: see keychaind(8).
+                    """)
             case .wrongRecoveryKey:
                 Self(
                     .notAuthenticated, "that is no recovery key of the keychain “\(name)”",

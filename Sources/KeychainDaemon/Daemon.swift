@@ -49,7 +49,10 @@ package final class Daemon: Sendable {
         let accounts = AccountNames(plan.accounts.name)
         let memory = MemoryBudget()
         let folder = KeychainFolder(
-            state, layout: .folderPerUser, accountName: { accounts.name(of: $0) }, memory: memory)
+            state, layout: .folderPerUser,
+            accountName: { [inKeychains = plan.nameInKeychains] in
+                accounts.name(of: $0).map(inKeychains)
+            }, memory: memory)
         accounts.expect(Set(folder.keychains().map(\.user)))
         let keyring = try DaemonKeyring(stateFolder: state)
         let evidence = EvidenceStore(keyring: keyring)
@@ -62,7 +65,8 @@ package final class Daemon: Sendable {
             keys: ProtectorKeys(
                 tpm: plan.programs.tpm.map { TPMProgram(path: $0) },
                 securityKeys: plan.programs.securityKeys.map { SecurityKeyProgram(path: $0) },
-                credentials: plan.credentials))
+                credentials: plan.credentials),
+            reader: ImportProgram(path: plan.programs.importer, log: plan.log))
         let vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
             vaultKey: try VaultKey.load(
@@ -114,7 +118,8 @@ package final class Daemon: Sendable {
         for id in folder.keychains() + folder.keychainsWithoutFile() {
             Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
             let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
-            guard !folder.exists(id.name, of: id.user), !remains.isEmpty else { continue }
+            guard !folder.exists(id.name, of: id.user), !remains.isEmpty, !remains.isDeleted
+            else { continue }
             plan.log(
                 """
                 the file of the keychain \(id.name) of uid \(id.user) is gone; of it there \
@@ -154,6 +159,7 @@ package final class Daemon: Sendable {
         let watches = watches.withLock { $0 }
         sweep.setEventHandler { [sessions, vault, audit, generations, transfers, plan] in
             sessions.forgetDead()
+            vault.lockOverdue()
             audit.flushIfDue()
             generations.keepIfDue()
             transfers.forgetOld()

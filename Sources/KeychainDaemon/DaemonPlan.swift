@@ -37,16 +37,19 @@ package struct DaemonPlan: Sendable {
         let deputy: String
         let tpm: String?
         let securityKeys: String?
+        /// What reads keychain files from elsewhere.
+        let importer: String
 
         package init(
             authentication: String, prompter: String, deputy: String, tpm: String?,
-            securityKeys: String?
+            securityKeys: String?, importer: String
         ) {
             self.authentication = authentication
             self.prompter = prompter
             self.deputy = deputy
             self.tpm = tpm
             self.securityKeys = securityKeys
+            self.importer = importer
         }
     }
 
@@ -80,6 +83,8 @@ package struct DaemonPlan: Sendable {
     let bounds: @Sendable () -> KeychainSettings
     let log: @Sendable (String) -> Void
     package var policy = ActivePolicy()
+    /// What an account is called in its keychains.
+    package var nameInKeychains: @Sendable (_ account: String) -> String = { $0 }
     /// The vault key, where the service manager kept it for us.
     package var vaultKey: Descriptor?
     /// Secrets that the service was given when it was started, by their names.

@@ -4,6 +4,7 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyEngine
 internal import Synchronization
 
 /// Knows the deputy: the installed program to whose file the group belongs, as the prompter is known.
@@ -70,7 +71,7 @@ final class DeputyConnection: Sendable {
     /// The process must be one of the deputy's user, and have been there when its connection was heard
     /// of: a connection outlives its process, whose number another may get.
     func introduce(
-        _ introduction: Introduce, _ descriptor: Descriptor
+        _ introduction: Introduce, _ descriptor: Descriptor, under policy: CompiledPolicy
     ) throws(RequestError) -> RelayedPeer {
         guard let process = PinnedProcess(passed: descriptor),
             let credentials = process.credentials(),
@@ -78,11 +79,13 @@ final class DeputyConnection: Sendable {
             Self.wasThere(process, introduction.heardOf)
         else { throw .refused(.notEntitled) }
         let program = RelayedProgram(
-            process, of: deputy.user, via: introduction.via, resolver, directory)
+            process, of: deputy.user, for: introduction.application, resolver, directory)
         // Alive after all of it was read: so it was read of this process.
-        guard process.isAlive else { throw .refused(.notEntitled) }
+        guard let program, process.isAlive else { throw .refused(.notEntitled) }
+        let caller = program.callerFacts.atHome(program.caller, policy)
         return RelayedPeer(
-            handle: peers.add(program, by: deputy), identifier: program.caller.identifier)
+            handle: peers.add(program, by: deputy),
+            group: caller.identifier == nil ? nil : caller.accessGroups.first)
     }
 
     /// The kernel tells the start in hundredths of a second, cut off. Within one of them no number is

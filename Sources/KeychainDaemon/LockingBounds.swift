@@ -1,83 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
-internal import KeychainLinuxSystem
-internal import KeychainSecrets
-internal import Synchronization
 
-/// What the administrator wants of every keychain at least: a file of root's, one setting a line,
-/// in the words of `keychainctl settings`. Without the file no user is bound.
-package final class LockingBounds: Sendable {
-    package struct Mistake: Error, Equatable, CustomStringConvertible {
-        package let path: String
-        /// nil where the file itself is not as it must be.
-        let line: Int?
-        package let words: String
-
-        package var description: String {
-            path + (line.map { ":\($0)" } ?? "") + ": " + words
-        }
+/// What the administrator wants of every keychain at least: one setting a line, in the words of
+/// `keychainctl settings`. Without the file no user is bound.
+package enum LockingBounds {
+    package static func file(
+        _ path: String
+    ) throws(FileMistake) -> AdministratorFile<KeychainSettings> {
+        try AdministratorFile(path) { lines throws(FileMistake) in try settings(lines) }
     }
 
-    private static let longest = 64 * 1024
-
-    private let path: String
-    private let bounds: ShortLock<KeychainSettings>
-    private let seen: Mutex<FileStatus?>
-
-    /// Throws where the file can't be understood: what its author wanted is unknown then.
-    package init(_ path: String) throws(Mistake) {
-        self.path = path
-        seen = Mutex(FileStatus(path))
-        bounds = ShortLock(try Self.read(path))
-    }
-
-    package var now: KeychainSettings { bounds.withLock { $0 } }
-
-    /// Takes up a changed file; where that can't be understood, what was in force stays so.
-    package func loadIfChanged() throws(Mistake) {
-        let state = FileStatus(path)
-        let hasChanged = seen.withLock { seen in
-            defer { seen = state }
-            return seen != state
-        }
-        guard hasChanged else { return }
-        let new = try Self.read(path)
-        bounds.withLock { $0 = new }
-    }
-
-    private static func read(_ path: String) throws(Mistake) -> KeychainSettings {
-        let file: FileContents
-        do {
-            file = try FileContents(reading: path, limit: longest, followingLinks: false)
-        } catch {
-            if error == .system(PrivateFile.notFound) { return .loosest }
-            throw Mistake(path: path, line: nil, words: "can't be read")
-        }
-        guard file.kind == .regular, file.owner == 0, file.mode & 0o022 == 0 else {
-            throw Mistake(path: path, line: nil, words: "must be a file that only root can write")
-        }
-        guard file.bytes.count <= longest else {
-            throw Mistake(path: path, line: nil, words: "is too long")
-        }
-        return try settings(String(decoding: file.bytes, as: UTF8.self), path)
-    }
-
-    static func settings(_ text: String, _ path: String) throws(Mistake) -> KeychainSettings {
+    static func settings(_ lines: [FileLine]) throws(FileMistake) -> KeychainSettings {
         var settings = KeychainSettings.loosest
-        var known: Set<Substring> = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
-            guard let name = words.first else { continue }
-            func mistake(_ words: String) -> Mistake {
-                Mistake(path: path, line: index + 1, words: words)
+        var known: Set<String> = []
+        for line in lines {
+            guard known.insert(line.first).inserted else {
+                throw line.mistake("\(line.first) is there twice")
             }
-            guard words.count == 2 else { throw mistake("a line is a name and a value") }
-            guard known.insert(name).inserted else { throw mistake("\(name) is there twice") }
-            // Safe: the count was checked.
-            guard settings.take(String(name), String(words[1])) else {
-                throw mistake("\(name) \(words[1]) makes no sense")
+            guard settings.take(line.first, line.second) else {
+                throw line.mistake("\(line.first) \(line.second) makes no sense")
             }
         }
         return settings

@@ -16,16 +16,21 @@ final class RelayedProgram: Sendable {
     /// What it runs, where the file can't be looked at.
     private let path: String?
 
-    init(
-        _ process: PinnedProcess, of user: UInt32, via: Caller.Via, _ resolver: CallerResolver,
-        _ directory: CallerFacts.Directory
+    /// nil where an application is named and the process may ask for none.
+    init?(
+        _ process: PinnedProcess, of user: UInt32, for application: PortalApplication?,
+        _ resolver: CallerResolver, _ directory: CallerFacts.Directory
     ) {
         self.process = process
         // Before the name is resolved: a program that becomes another in between has changed.
         facts = ProcessFacts(process)
         path = facts.executable == nil ? process.executablePath() : nil
-        caller = resolver.resolve(relayed: process, of: user, via: via)
-        callerFacts = CallerFacts(process, label: nil, via: via, directory)
+        let caller =
+            application.map { resolver.resolve($0, for: process, of: user) }
+            ?? resolver.resolve(relayed: process, of: user)
+        guard let caller else { return nil }
+        self.caller = caller
+        callerFacts = CallerFacts(process, label: .none, via: caller.via, directory)
     }
 
     var executable: ExecutableFacts? { facts.executable }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMessages
@@ -148,7 +149,8 @@ package final class RequestServer: Sendable {
         offersTerminal: Bool
     ) -> RemoteClient {
         let process = program.connection.process
-        let seen = resolver.look(at: caller, process)
+        var seen = resolver.look(at: caller, process)
+        seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RemoteClient(
             program, seen, resolver.sessionAttributes(seen.caller, process),
             context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
@@ -190,7 +192,8 @@ package final class RequestServer: Sendable {
                 return answer(verb, for: client, on: connection)
             }
             if let introduction, let descriptor {
-                let peer = try deputy.introduce(introduction, descriptor)
+                let peer = try deputy.introduce(
+                    introduction, descriptor, under: service.policy.now.reach)
                 return say(.answer(peer, to: Introduce.self, continues: false), to: connection)
             }
             if let verb = verb as? ForgetPeer {
@@ -214,7 +217,8 @@ package final class RequestServer: Sendable {
         _ connected: ConnectedProgram
     ) throws(RequestError) -> RelayedClient {
         let program = try deputy.program(relay)
-        let seen = resolver.look(at: program.caller, program.process)
+        var seen = resolver.look(at: program.caller, program.process)
+        seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RelayedClient(
             program, by: connected, seen,
             resolver.sessionAttributes(seen.caller, program.process), transfer: relay.transfer,

@@ -22,9 +22,26 @@ package final class DeputyKeychain: Sendable {
     /// - Parameter heardOf: when the program's connection was first heard of, in nanoseconds of
     ///   CLOCK_BOOTTIME; nil where the bus gave the descriptor (`ProcessFD`).
     package func introduce(
-        _ process: Descriptor, heardOf: UInt64?, via: Caller.Via = .secretService
+        _ process: Descriptor, heardOf: UInt64?
     ) throws(RequestError) -> RelayedPeer {
-        let introduction = Introduce(heardOf: heardOf, via: via)
+        try introduce(process, Introduce(heardOf: heardOf))
+    }
+
+    /// An application for which a peer asks. Refused (`.notEntitled`) where that is not the desktop's
+    /// portal.
+    package func introduce(
+        _ application: PortalApplication, by portal: RelayedPeer
+    ) throws(RequestError) -> RelayedPeer {
+        guard let portal = peers.withLock({ $0[portal.handle] }) else {
+            throw .state(.noSuchPeer)
+        }
+        return try introduce(
+            portal.process, Introduce(heardOf: portal.introduction.heardOf, for: application))
+    }
+
+    private func introduce(
+        _ process: Descriptor, _ introduction: Introduce
+    ) throws(RequestError) -> RelayedPeer {
         let introduced = try keychain.introduce(introduction, process)
         let peer = IntroducedPeer(introduction, process, introduced.handle)
         peers.withLock { $0[introduced.handle] = peer }

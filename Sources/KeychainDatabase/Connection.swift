@@ -48,6 +48,30 @@ package final class Query: Sendable {
         unsafe timeout.apply(to: handle)
     }
 
+    /// A file from elsewhere, through its descriptor, which stays the caller's and outlives this. The
+    /// connection reads it as it is now, and nothing else.
+    package init(readingForeign descriptor: Int32) throws(DatabaseError) {
+        guard DescriptorFile.isRegistered else { throw DatabaseError(code: SQLITE_NOMEM) }
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READONLY
+        // Safe: as above.
+        var code = unsafe sqlite3_open_v2(
+            String(descriptor), &handle, flags, DescriptorFile.name)
+        if code == SQLITE_OK { code = unsafe kc_distrust(handle) }
+        guard code == SQLITE_OK, let handle = unsafe handle else {
+            unsafe sqlite3_close_v2(handle)
+            throw DatabaseError(code: code)
+        }
+        unsafe self.handle = handle
+        try execute(
+            """
+            PRAGMA query_only = ON;
+            PRAGMA cell_size_check = ON;
+            PRAGMA mmap_size = 0;
+            PRAGMA temp_store = MEMORY;
+            """)
+    }
+
     deinit {
         // Safe: the handle is this object's alone. SQLite keeps it for statements that are left.
         unsafe sqlite3_close_v2(handle)
@@ -350,6 +374,18 @@ package enum Value: Sendable {
     package func isNull(_ column: Int32) -> Bool {
         // Safe: as above.
         unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
+    }
+
+    /// As it lies in the file, of whichever type.
+    package func value(_ column: Int32) -> Value {
+        // Safe: as above.
+        switch unsafe sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
+        case SQLITE_TEXT: .text(text(column) ?? "")
+        case SQLITE_BLOB: .blob(blob(column) ?? [])
+        default: .null
+        }
     }
 
     package func text(_ column: Int32) -> String? {

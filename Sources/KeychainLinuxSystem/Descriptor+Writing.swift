@@ -14,18 +14,25 @@ extension Descriptor {
 
     /// All of the bytes, however long that takes.
     package func write(_ contents: borrowing SecretBytes) throws(SystemError) {
-        try contents.withBytes { bytes throws(SystemError) in
-            var written = 0
-            while written < bytes.byteCount {
-                let rest = bytes.extracting(written..<bytes.byteCount)
-                // Safe: writes the borrowed bytes.
-                let count = unsafe rest.withUnsafeBytes {
-                    unsafe Glibc.write(number, $0.baseAddress, $0.count)
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw .system(errno) }
-                written += count
+        try contents.withBytes { bytes throws(SystemError) in try write(bytes) }
+    }
+
+    package func write(_ bytes: [UInt8]) throws(SystemError) {
+        // Safe: the bytes of an array.
+        try unsafe write(bytes.span.bytes)
+    }
+
+    package func write(_ bytes: RawSpan) throws(SystemError) {
+        var written = 0
+        while written < bytes.byteCount {
+            let rest = bytes.extracting(written..<bytes.byteCount)
+            // Safe: writes the borrowed bytes.
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(number, $0.baseAddress, $0.count)
             }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system(errno) }
+            written += count
         }
     }
 

@@ -17,6 +17,13 @@ package final class Descriptor: Sendable {
         self.closing = closing
     }
 
+    /// Of a file, in bytes.
+    package func size() throws(SystemError) -> UInt64 {
+        let end = lseek(number, 0, SEEK_END)
+        guard end >= 0 else { throw .system(errno) }
+        return UInt64(end)
+    }
+
     deinit {
         if let closing { closing(number) } else { close(number) }
     }

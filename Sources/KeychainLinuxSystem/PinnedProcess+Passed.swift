@@ -4,7 +4,6 @@ internal import Glibc
 
 /// What is asked of a process that did not connect itself, and was named by a descriptor.
 extension PinnedProcess {
-    private static let longestLabel = 4096
     /// Lines of `/proc/PID/status`.
     private static let longestStatus = 64 * 1024
     private static let longestInfo = 4096
@@ -26,13 +25,6 @@ extension PinnedProcess {
             return nil
         }
         return path
-    }
-
-    /// The label that a Linux security module gives it now; nil without one.
-    package func securityLabel() -> String? {
-        let label = read("attr/current", limit: Self.longestLabel)?.prefix { $0 != 0 && $0 != 10 }
-        guard let label, !label.isEmpty, label.count < Self.longestLabel else { return nil }
-        return String(decoding: label, as: UTF8.self)
     }
 
     package func credentials() -> ProcessCredentials? {

@@ -105,14 +105,16 @@ package final class PinnedProcess: Sendable {
     }()
 
     /// The lines of its control groups, at most 4 KiB.
-    package func cgroup() -> [UInt8]? { read("cgroup", limit: ControlGroupFile.limit) }
+    package func cgroup() -> [UInt8]? { read("cgroup", limit: ProcessFile.limit) }
 
     /// The file with these lines, to be looked at often.
-    package func openControlGroups() -> ControlGroupFile? {
+    package func openControlGroups() -> ProcessFile? { openToLookAt("cgroup") }
+
+    func openToLookAt(_ name: String) -> ProcessFile? {
         // Safe: opens below the pinned folder; the descriptor has an owner at once.
-        let number = unsafe openat(folder.number, "cgroup", O_RDONLY | O_CLOEXEC)
+        let number = unsafe openat(folder.number, name, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { return nil }
-        return ControlGroupFile(Descriptor(owning: number))
+        return ProcessFile(Descriptor(owning: number))
     }
 
     /// Clock ticks since boot; nil where it could not be read.
@@ -203,9 +205,9 @@ package final class PinnedProcess: Sendable {
     }
 }
 
-/// The control groups of one process, kept open: the file stays that process's, tells where the
-/// process is at each look, and nothing once it has ended.
-package final class ControlGroupFile: Sendable {
+/// A file of one process's folder, kept open: it stays that process's, tells how the process is at
+/// each look, and nothing once it has ended.
+package final class ProcessFile: Sendable {
     /// Bytes of it that are read.
     static let limit = 4096
 

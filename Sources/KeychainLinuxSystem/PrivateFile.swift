@@ -73,7 +73,8 @@ package enum PrivateFile {
         fsync(descriptor.number)
     }
 
-    static func sync(folderOf path: String) throws(SystemError) {
+    /// From then on a power cut takes back no name that was made or removed there.
+    package static func sync(folderOf path: String) throws(SystemError) {
         let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
         // Safe: opened, synced, closed.
         let number = unsafe open(

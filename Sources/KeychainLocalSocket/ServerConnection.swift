@@ -57,8 +57,15 @@ package final class ServerConnection: @unchecked Sendable {
         return errno == ENOPROTOOPT ? PinnedProcess(pid: pid, pidfd: nil) : nil
     }
 
-    /// The label that a Linux security module gives the peer; nil without one.
-    package func peerLabel() -> String? {
+    /// The peer's label: of AppArmor the process's, which most kernels don't keep with the socket; of
+    /// SELinux the socket's, which needs no leave to look at processes.
+    package func peerLabel() -> SecurityLabel {
+        let ofProcess = process?.securityLabel() ?? .unreadable
+        if case .appArmor = ofProcess { return ofProcess }
+        return socketLabel().map { .selinux($0) } ?? ofProcess
+    }
+
+    private func socketLabel() -> String? {
         // As long as the kernel lets one be: a program that chose a longer label than we read would
         // go without, and by another name.
         var length: socklen_t = 4096

@@ -5,8 +5,8 @@ internal import KeychainModel
 internal import KeychainItemStore
 internal import Synchronization
 
-/// Keeps a generation of each keychain that has changed, once a day: behind everybody's back, and
-/// one keychain at a time.
+/// Keeps a generation of each keychain that has changed, once a day, and removes what was kept of
+/// deleted ones: behind everybody's back, and one keychain at a time.
 package final class GenerationKeeper: Sendable {
     private static let lookEvery: Duration = .seconds(600)
 
@@ -31,6 +31,10 @@ package final class GenerationKeeper: Sendable {
     }
 
     package func keepWhatIsDue() {
+        for id in folder.keychains() + folder.keychainsWithoutFile()
+        where folder.removeDeleted(id) {
+            log("removed what was kept of the deleted keychain \(id.name) of uid \(id.user)")
+        }
         for id in folder.keychains() {
             let path = folder.filePath(id.name, id.user)
             do throws(KeychainStoreError) {

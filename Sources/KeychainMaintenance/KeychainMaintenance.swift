@@ -132,7 +132,8 @@ package struct KeychainMaintenance: Sendable {
     ) throws(RequestError) -> RestoredKeychain {
         let id = try identify(name, for: client)
         let path = try transfers.finishWriting(transfer, digest: digest, of: id)
-        return try restore(path, id, for: client)
+        defer { PrivateFile.removeDatabase(path) }
+        return try restore(from: path, id, for: client)
     }
 
     package func restore(
@@ -143,25 +144,21 @@ package struct KeychainMaintenance: Sendable {
             throw .state(.noSuchKeychain)
         }
         try provePresence(.restore, id, for: client)
-        let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), id)
-        do throws(KeychainStoreError) {
-            try KeychainCopy.make(of: generation.path, at: path)
-        } catch { throw RequestError(error) }
-        return try restore(path, id, for: client)
+        return try restore(from: generation.path, id, for: client)
     }
 
-    /// The file at the path is used up.
     private func restore(
-        _ path: String, _ id: KeychainID, for client: any Client
+        from copy: String, _ id: KeychainID, for client: any Client
     ) throws(RequestError) -> RestoredKeychain {
-        defer { PrivateFile.removeDatabase(path) }
         try UserPrompts(client, authentication).checkClient()
         guard underWay.begin(id) else { throw .refused(.tooManyRequests) }
         defer { underWay.end(id) }
         // SQLite holds a whole record at a time, and a file may bring large ones.
         let room = try memory.take(Self.roomToRestore, for: id.user)
         defer { withExtendedLifetime(room) {} }
-        let returning = try protectors.returning(path, folder.owner(id.user))
+        let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), id)
+        defer { PrivateFile.removeDatabase(path) }
+        let returning = try protectors.returning(copy, at: path, folder.owner(id.user))
         var restored = RestoredKeychain()
         restored.setAside = returning.setAside
         restored.replaced = try folder.put(returning, id)

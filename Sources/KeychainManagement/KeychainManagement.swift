@@ -79,6 +79,24 @@ package struct KeychainManagement: Sendable {
         }
     }
 
+    /// Always asks: a program would take other programs' items away. New items go into the default
+    /// keychain, and logins open the login keychain: these stay.
+    package func deleteKeychain(_ name: String?, for client: any Client) throws(RequestError) {
+        let keychain = try keychain(name, for: client.caller)
+        func mayGo() -> Bool {
+            keychain.name != .login && !keychain.isSystem
+                && folder.preferences(of: client.caller).defaultKeychain != keychain.name
+        }
+        // In embedded mode other processes have the file open.
+        guard isDaemon, mayGo() else { throw .invalid(.notImplemented) }
+        try prompts(client).authorizePresence(deletion(of: keychain, for: client))
+        // It may have become the default during the question.
+        guard mayGo() else { throw .invalid(.notImplemented) }
+        try folder.delete(keychain)
+        try vault.forget(keychain)
+        tell(.deleted, of: keychain.id, by: client)
+    }
+
     package func unlock(
         _ name: String?, _ password: HeldSecret, for client: any Client
     ) throws(RequestError) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainPolicyModel
@@ -73,7 +74,7 @@ extension KeychainManagement {
     ) throws(RequestError) -> HeldSecret {
         guard verb.password == nil, verb.recoveryKey == nil else { throw .invalid(.badRequest) }
         let name = try KeychainFolder.verified(verb.name)
-        guard name != .system, !folder.exists(name, of: client.caller.user) else {
+        guard name != .system, !folder.isTaken(name, of: client.caller.user) else {
             throw .state(.duplicateKeychain)
         }
         let prompts = prompts(client)
@@ -82,6 +83,25 @@ extension KeychainManagement {
             Question(
                 .createKeychain, names: [name.description], itemCount: 0, reason: nil,
                 remarks: ["Choose its password."]))
+    }
+
+    /// Of items that can't be read now it is not known whose they are.
+    func deletion(of keychain: OpenKeychain, for client: any Client) -> Question {
+        let items = (try? keychain.file.itemCount()) ?? 0
+        var owners = ""
+        if let keys = try? vault.keys(of: keychain), keys.isUnlocked,
+            let groups = try? keychain.file.groups(keys)
+        {
+            owners = groups.count == 1 ? " of one program" : " of \(groups.count) programs"
+        }
+        let count = items == 1 ? "1 item" : "\(items) items"
+        return Question(
+            .deleteKeychain, names: [keychain.name.description], itemCount: 0,
+            reason: client.context?.reason,
+            remarks: [
+                items == 0 ? "It has no items." : "It has \(count)\(owners).",
+                "It can be restored for 30 days.",
+            ])
     }
 
     /// A program that a deputy brings decides for all programs where new items go: its user agrees, in a

@@ -35,7 +35,7 @@ package struct CheckKeychain: Verb {
 }
 
 /// The newest first.
-package struct ListGenerations: Verb {
+package struct ListGenerations: KeychainVerb {
     package typealias Answer = [Generation]
     package static let number: UInt16 = 22
 
@@ -47,14 +47,6 @@ package struct ListGenerations: Verb {
 
     package var auditName: AuditName { .status }
 
-    package func encode(into message: inout MessageWriter) {
-        message.append(keychain)
-    }
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        keychain = try message.optionalText()
-    }
-
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
         emit: ([Generation]) throws(RequestError) -> Void
@@ -64,7 +56,7 @@ package struct ListGenerations: Verb {
 }
 
 /// Makes a copy, which is then read piece by piece, from the beginning.
-package struct BeginBackup: Verb {
+package struct BeginBackup: KeychainVerb {
     package typealias Answer = BackupTransfer
     package static let number: UInt16 = 23
 
@@ -75,14 +67,6 @@ package struct BeginBackup: Verb {
     }
 
     package var auditName: AuditName { .backup }
-
-    package func encode(into message: inout MessageWriter) {
-        message.append(keychain)
-    }
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        keychain = try message.optionalText()
-    }
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
@@ -130,7 +114,7 @@ package struct ReadBackup: Verb {
 }
 
 /// Begins to take a copy back, which is then sent piece by piece.
-package struct BeginRestore: Verb {
+package struct BeginRestore: KeychainVerb {
     package typealias Answer = BackupTransfer
     package static let number: UInt16 = 25
 
@@ -142,14 +126,6 @@ package struct BeginRestore: Verb {
 
     package var auditName: AuditName { .restore }
     package var grantRecord: GrantRecord { .never }
-
-    package func encode(into message: inout MessageWriter) {
-        message.append(keychain)
-    }
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        keychain = try message.optionalText()
-    }
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,

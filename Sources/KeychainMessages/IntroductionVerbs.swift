@@ -10,11 +10,13 @@ package struct Introduce: Verb {
     /// When the deputy first heard of the program's connection, in nanoseconds of CLOCK_BOOTTIME; nil
     /// where the descriptor was made when the program connected, and so can be no other process's.
     package let heardOf: UInt64?
-    package let via: Caller.Via
+    /// For whose secret the program asks, the desktop's portal; nil for the program's own requests.
+    package let application: PortalApplication?
+    private static let (secretService, portal): (UInt8, UInt8) = (1, 2)
 
-    package init(heardOf: UInt64?, via: Caller.Via) {
+    package init(heardOf: UInt64?, for application: PortalApplication? = nil) {
         self.heardOf = heardOf
-        self.via = via
+        self.application = application
     }
 
     package var auditName: AuditName { .introduce }
@@ -23,13 +25,17 @@ package struct Introduce: Verb {
     package func encode(into message: inout MessageWriter) {
         message.append(heardOf != nil)
         if let heardOf { message.bytes.append(number: heardOf) }
-        message.bytes.append(via.code)
+        message.bytes.append(application == nil ? Self.secretService : Self.portal)
+        if let application { message.append(application.name) }
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         heardOf = try message.flag() ? try message.bytes.number(UInt64.self) : nil
-        guard let via = Caller.Via(code: try message.bytes.byte()) else { throw MalformedBytes() }
-        self.via = via
+        let way = try message.bytes.byte()
+        application = way == Self.portal ? PortalApplication(try message.bytes.text()) : nil
+        guard way == (application == nil ? Self.secretService : Self.portal) else {
+            throw MalformedBytes()
+        }
     }
 
     package func handled<Handler: VerbHandler>(
@@ -44,22 +50,22 @@ package struct Introduce: Verb {
 package struct RelayedPeer: VerbAnswer, Equatable {
     /// Of this deputy alone.
     package let handle: UInt64
-    /// The program's name and access group; nil where it can't be told which program it is.
-    package let identifier: String?
+    /// The access group of its new items; nil where it can't be told which program it is.
+    package let group: String?
 
-    package init(handle: UInt64, identifier: String?) {
+    package init(handle: UInt64, group: String?) {
         self.handle = handle
-        self.identifier = identifier
+        self.group = group
     }
 
     package func encode(into message: inout MessageWriter) {
         message.bytes.append(number: handle)
-        message.append(identifier)
+        message.append(group)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         handle = try message.bytes.number(UInt64.self)
-        identifier = try message.optionalText()
+        group = try message.optionalText()
     }
 }
 
@@ -85,20 +91,5 @@ package struct ForgetPeer: Verb {
         by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
     ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
-    }
-}
-
-extension Caller.Via {
-    /// Its number in messages.
-    fileprivate var code: UInt8 {
-        switch self {
-        case .secretService: 1
-        case .portal: 2
-        }
-    }
-
-    fileprivate init?(code: UInt8) {
-        guard let via = Self.allCases.first(where: { $0.code == code }) else { return nil }
-        self = via
     }
 }

@@ -67,7 +67,7 @@ extension ItemReference: ListElement {
 
     package func encode(into message: inout MessageWriter) {
         message.append(itemClass)
-        message.bytes.append(raw: identifier)
+        message.bytes.append(identifierOf: self)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -304,7 +304,7 @@ extension NewItem: MessageValue {
         message.append(accessControl)
         message.append(trusted != nil)
         if let trusted { message.append(trusted) }
-        message.append(replacesSame)
+        message.append(whenSame)
         message.append(authenticationUI)
         message.append(reason)
     }
@@ -318,7 +318,7 @@ extension NewItem: MessageValue {
         accessible = try message.raw()
         accessControl = try message.optional()
         trusted = try message.flag() ? try message.programs() : nil
-        replacesSame = try message.flag()
+        whenSame = try message.raw()
         authenticationUI = try message.raw()
         reason = try message.optionalText()
     }

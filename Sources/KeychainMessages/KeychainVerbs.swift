@@ -2,6 +2,20 @@
 package import KeychainModel
 package import KeychainSecrets
 
+/// A verb that says nothing but which keychain it is about.
+package protocol KeychainVerb: Verb {
+    var keychain: String? { get }
+    init(keychain: String?)
+}
+
+extension KeychainVerb {
+    package func encode(into message: inout MessageWriter) { message.append(keychain) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self.init(keychain: try message.optionalText())
+    }
+}
+
 package struct CreateKeychain: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 6
@@ -77,7 +91,7 @@ package struct Unlock: Verb {
     }
 }
 
-package struct Lock: Verb {
+package struct Lock: KeychainVerb {
     package typealias Answer = Done
     package static let number: UInt16 = 8
 
@@ -89,13 +103,25 @@ package struct Lock: Verb {
 
     package var auditName: AuditName { .lock }
 
-    package func encode(into message: inout MessageWriter) {
-        message.append(keychain)
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// Takes the keychain away; it can be restored for a while. Always asks the user.
+package struct DeleteKeychain: KeychainVerb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 35
+
+    package let keychain: String?
+
+    package init(keychain: String?) {
+        self.keychain = keychain
     }
 
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        keychain = try message.optionalText()
-    }
+    package var auditName: AuditName { .deleteKeychain }
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void

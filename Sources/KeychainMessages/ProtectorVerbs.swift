@@ -2,7 +2,7 @@
 package import KeychainModel
 package import KeychainSecrets
 
-package struct ListProtectors: Verb {
+package struct ListProtectors: KeychainVerb {
     package typealias Answer = [Protector]
     package static let number: UInt16 = 16
 
@@ -13,14 +13,6 @@ package struct ListProtectors: Verb {
     }
 
     package var auditName: AuditName { .status }
-
-    package func encode(into message: inout MessageWriter) {
-        message.append(keychain)
-    }
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        keychain = try message.optionalText()
-    }
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,

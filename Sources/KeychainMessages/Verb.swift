@@ -92,7 +92,8 @@ extension String: VerbAnswer, MessageValue {
 /// What the audit log calls verbs.
 package enum AuditName: String, Sendable, CaseIterable {
     case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-    case changeSettings, changePreferences, authenticate, reloadPolicies, backup, restore, repair
+    case deleteKeychain, changeSettings, changePreferences, authenticate, reloadPolicies, backup,
+        restore, repair
     case addProtector, removeProtector, testProtector
     /// What the deputy says of the programs for which it asks.
     case introduce
@@ -166,6 +167,7 @@ package enum Verbs {
         WatchKeychains.self,  // 32
         EndProofs.self,  // 33
         ReadFormerSecrets.self,  // 34
+        DeleteKeychain.self,  // 35
     ]
 
     /// nil for a verb of a newer version.
@@ -219,6 +221,7 @@ package protocol VerbHandler {
     func handle(_ verb: WatchKeychains, for client: Peer) throws(RequestError) -> KeychainChanges
     func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> [ItemReference]
     func handle(_ verb: ReadFormerSecrets, for client: Peer) throws(RequestError) -> [FormerSecret]
+    func handle(_ verb: DeleteKeychain, for client: Peer) throws(RequestError) -> Done
 }
 
 package struct Add: Verb {

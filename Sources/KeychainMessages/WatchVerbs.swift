@@ -62,6 +62,7 @@ package struct KeychainChanges: VerbAnswer, Equatable {
 package struct KeychainChange: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         case created
+        case deleted
         /// It was locked, or opened.
         case locked(Bool)
         case labelled(String)
@@ -95,12 +96,14 @@ extension KeychainChange: ListElement {
         static let labelled: UInt8 = 4
         static let replaced: UInt8 = 5
         static let item: UInt8 = 6
+        static let deleted: UInt8 = 7
     }
 
     package func encode(into message: inout MessageWriter) {
         message.append(keychain)
         switch event {
         case .created: message.bytes.append(Code.created)
+        case .deleted: message.bytes.append(Code.deleted)
         case .locked(true): message.bytes.append(Code.locked)
         case .locked(false): message.bytes.append(Code.opened)
         case .labelled(let label):
@@ -120,6 +123,7 @@ extension KeychainChange: ListElement {
         event =
             switch try message.bytes.byte() {
             case Code.created: .created
+            case Code.deleted: .deleted
             case Code.locked: .locked(true)
             case Code.opened: .locked(false)
             case Code.labelled: .labelled(try message.bytes.text())

@@ -88,6 +88,10 @@ package struct ByteWriter: Sendable {
 
     package mutating func append(raw more: [UInt8]) { bytes.append(contentsOf: more) }
 
+    package mutating func append(identifierOf reference: ItemReference) {
+        reference.append(identifierTo: &bytes)
+    }
+
     package mutating func append(number: UInt16) {
         for shift in 0..<2 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
     }

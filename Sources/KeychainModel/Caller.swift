@@ -94,6 +94,14 @@ public final class Caller: Sendable, Equatable {
         }
     }
 
+    /// The same program, with a group that its new items belong to.
+    public func withHome(_ group: String) -> Caller {
+        Caller(
+            user: user, process: process, identity: identity, session: session,
+            terminal: terminal, terminalSession: terminalSession,
+            accessGroups: [group] + accessGroups, display: display, via: via)
+    }
+
     /// The same program, as one of another session.
     public func inSession(_ session: SessionID?, display: String?) -> Caller {
         Caller(

@@ -93,15 +93,17 @@ public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
 /// (`SecAccessControl`).
 public struct ItemAccessControl: Sendable, Hashable {
     public let protection: Accessibility
-    /// What each named operation asks for.
-    public let operations: [ItemOperation: Constraint]
-    /// What operations without an entry ask for; nil forbids them.
-    public let defaultOperation: Constraint?
     /// An application password enters the derivation of the item's key.
     public let needsApplicationPassword: Bool
-    /// What was enrolled when the item was bound to it (`biometryCurrentSet`); the service's own
-    /// word, empty before.
-    public let boundBiometry: [UInt8]
+    private let demands: Demands
+
+    /// What operations ask for. Of most items they ask for nothing, which takes no memory: every step
+    /// of a request hands rights on.
+    private indirect enum Demands: Sendable, Hashable {
+        case none
+        case some(
+            operations: [ItemOperation: Constraint], others: Constraint?, boundBiometry: [UInt8])
+    }
 
     public init(
         protection: Accessibility, operations: [ItemOperation: Constraint],
@@ -109,10 +111,30 @@ public struct ItemAccessControl: Sendable, Hashable {
         boundBiometry: [UInt8] = []
     ) {
         self.protection = protection
-        self.operations = operations
-        self.defaultOperation = defaultOperation
         self.needsApplicationPassword = needsApplicationPassword
-        self.boundBiometry = boundBiometry
+        let asksForNothing =
+            operations.isEmpty && defaultOperation == .always && boundBiometry.isEmpty
+        demands =
+            asksForNothing
+            ? .none
+            : .some(
+                operations: operations, others: defaultOperation, boundBiometry: boundBiometry)
+    }
+
+    /// What each named operation asks for.
+    public var operations: [ItemOperation: Constraint] {
+        if case .some(let operations, _, _) = demands { operations } else { [:] }
+    }
+
+    /// What operations without an entry ask for; nil forbids them.
+    public var defaultOperation: Constraint? {
+        if case .some(_, let others, _) = demands { others } else { .always }
+    }
+
+    /// What was enrolled when the item was bound to it (`biometryCurrentSet`); the service's own
+    /// word, empty before.
+    public var boundBiometry: [UInt8] {
+        if case .some(_, _, let biometry) = demands { biometry } else { [] }
     }
 
     /// The same, bound to what is enrolled now.
@@ -124,7 +146,8 @@ public struct ItemAccessControl: Sendable, Hashable {
 
     /// Whether an operation asks for the very biometry that was enrolled at the time.
     public var isBoundToBiometry: Bool {
-        (defaultOperation?.namesCurrentSet ?? false)
+        guard case .some(let operations, let others, _) = demands else { return false }
+        return (others?.namesCurrentSet ?? false)
             || operations.contains { $0.value.namesCurrentSet }
     }
 
@@ -135,6 +158,7 @@ public struct ItemAccessControl: Sendable, Hashable {
 
     /// The exact entry, else the default, else never.
     public func constraint(for operation: ItemOperation) -> Constraint {
-        operations[operation] ?? defaultOperation ?? .never
+        guard case .some(let operations, let others, _) = demands else { return .always }
+        return operations[operation] ?? others ?? .never
     }
 }

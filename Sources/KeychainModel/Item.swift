@@ -41,18 +41,46 @@ extension Item: Equatable {
 }
 
 /// Names one item for as long as it lives, whatever is changed in it: the persistent reference.
+///
+/// The identifier lies in the value itself: every step of a request hands references on.
 public struct ItemReference: Sendable, Hashable {
     public static let identifierBytes = 16
     public static let byteCount = 4 + identifierBytes
 
     public let itemClass: ItemClass
+    /// The identifier as a number, its first byte the highest.
+    package let number: UInt128
+
     /// 16 random bytes.
-    public let identifier: [UInt8]
+    public var identifier: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.identifierBytes)
+        append(identifierTo: &bytes)
+        return bytes
+    }
 
     public init?(itemClass: ItemClass, identifier: [UInt8]) {
-        guard identifier.count == Self.identifierBytes else { return nil }
+        guard let reference = identifier.withSpan({ Self(itemClass: itemClass, identifier: $0) })
+        else { return nil }
+        self = reference
+    }
+
+    package init?(itemClass: ItemClass, identifier: RawSpan) {
+        guard identifier.byteCount == Self.identifierBytes else { return nil }
         self.itemClass = itemClass
-        self.identifier = identifier
+        // Safe: a wider number of a byte.
+        number = (0..<Self.identifierBytes).reduce(0) { $0 << 8 | UInt128(identifier.byte($1)) }
+    }
+
+    package init(itemClass: ItemClass, number: UInt128) {
+        self.itemClass = itemClass
+        self.number = number
+    }
+
+    package func append(identifierTo bytes: inout [UInt8]) {
+        for shift in stride(from: 120, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt128(shift)))
+        }
     }
 
     /// Four bytes of class, then the identifier: 20 bytes.
@@ -149,14 +177,23 @@ public struct NewItem: Sendable, Equatable {
     public var accessControl: ItemAccessControl?
     /// Programs that are let in beside its groups; nil: no list.
     public var trusted: [NamedProgram]?
-    /// Of the class `attributed`: an item of the caller's own groups that has the same pairs gets the
-    /// new attributes and the new secret, and keeps the rest.
-    public var replacesSame = false
+    /// Of the class `attributed`, where an item of the caller's own groups has the same pairs.
+    public var whenSame = WhenSame.add
     public var authenticationUI: ItemQuery.AuthenticationUI = .allow
     /// The asking program's own words for the user.
     public var reason: String?
 
     public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+/// What becomes of a new item where there is one that is the same.
+public enum WhenSame: UInt8, Sendable {
+    /// It is one more.
+    case add
+    /// The other gets its attributes and its secret, and keeps the rest.
+    case replace
+    /// It is a duplicate.
+    case refuse
 }
 
 /// What SecItemUpdate changes in every item found. A new secret travels beside it.

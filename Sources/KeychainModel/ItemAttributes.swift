@@ -2,35 +2,54 @@
 
 /// A four-character attribute name as queries and results use it.
 public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
-    public let rawValue: String
-    /// The bytes of a short name, which every item's are: names are compared for each attribute of
-    /// each item that is read. nil for a longer one.
-    private let packed: UInt64?
+    /// A short name, as every item's are, is one number: names are compared, and handed on, for each
+    /// attribute of each item that is read.
+    private enum Spelling: Hashable, Sendable {
+        /// The bytes, the first of them the highest, and in the lowest how many there are: so that
+        /// numbers are in the order of names.
+        case short(UInt64)
+        case long([UInt8])
+    }
+    private static let longestShort = 7
+
+    private let spelling: Spelling
 
     public init(rawValue: String) {
-        self.rawValue = rawValue
-        packed = Self.packed(rawValue.utf8)
+        let bytes = rawValue.utf8
+        guard bytes.count <= Self.longestShort else {
+            spelling = .long(Array(bytes))
+            return
+        }
+        // Safe: at most seven.
+        let end = UInt64(bytes.count)
+        spelling = .short(bytes.reduce(0) { $0 << 8 | UInt64($1) } << (8 * (8 - end)) | end)
     }
 
-    private static func packed(_ bytes: String.UTF8View) -> UInt64? {
-        guard bytes.count < 8 else { return nil }
-        // In order like the bytes; the length tells a name from one with zeros behind it.
-        var packed = UInt64(0)
-        for byte in bytes { packed = packed << 8 | UInt64(byte) }
-        return packed << (8 * UInt64(8 - bytes.count)) | UInt64(bytes.count)
+    public var rawValue: String {
+        switch spelling {
+        case .long(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .short(let number): Self.text(number)
+        }
     }
 
-    public static func == (a: Self, b: Self) -> Bool {
-        if let a = a.packed, let b = b.packed { return a == b }
-        return a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+    private static func text(_ number: UInt64) -> String {
+        let bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+        // Safe: the lowest byte is at most seven, and the bytes are those of a text.
+        let name = bytes.span.extracting(0..<Int(bytes[longestShort]))
+        guard let text = try? UTF8Span(validating: name) else { return "" }
+        return String(copying: text)
     }
+
+    // Else they would be those of the text, to which two spellings of a letter are one.
+    public static func == (a: Self, b: Self) -> Bool { a.spelling == b.spelling }
+    public func hash(into hasher: inout Hasher) { hasher.combine(spelling) }
+
     public static func < (a: Self, b: Self) -> Bool {
-        if let a = a.packed, let b = b.packed { return a < b }
-        return a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
-    }
-    public func hash(into hasher: inout Hasher) {
-        if let packed { return hasher.combine(packed) }
-        for byte in rawValue.utf8 { hasher.combine(byte) }
+        switch (a.spelling, b.spelling) {
+        case (.short(let a), .short(let b)): a < b
+        case (.long(let a), .long(let b)): a.lexicographicallyPrecedes(b)
+        default: a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
+        }
     }
 }
 

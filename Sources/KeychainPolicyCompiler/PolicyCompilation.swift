@@ -100,7 +100,8 @@ struct PolicyCompilation {
             }
             return redactions.number(of: mask)
         case .limit(let limit): return try add(limit)
-        case .permit, .forbid, .share, .audit, nil: return 0
+        case .permit, .forbid, .share, .audit: return 0
+        case nil: return source.isHome ? 1 : 0
         }
     }
 
@@ -183,6 +184,8 @@ private struct Source {
     let mode: PolicyMode
     let effect: PolicyEffect?
     let match: PolicyMatch
+    /// Of a membership: the members' new items belong to the group.
+    var isHome = false
 
     /// All statements by id; the number of one is its place here.
     static func all(_ policy: PolicySet) -> [Source] {
@@ -207,7 +210,7 @@ private struct Source {
             let box = PolicyBox(operations: group.operations, member + [item])
             return Source(
                 id: group.id, origin: group.origin, kind: .membership, mode: .enforce,
-                effect: nil, match: PolicyMatch(box))
+                effect: nil, match: PolicyMatch(box), isHome: group.isHome)
         }
     }
 

@@ -14,6 +14,8 @@ public struct CompiledPolicy: Sendable {
     let permitting: UInt32?
     let sharing: UInt32?
     let joining: UInt32?
+    /// Whether any group is the home of its members' new items.
+    package let hasHomes: Bool
 
     /// Of an image that has been made by the compiler, or inspected.
     package init(_ image: PolicyImage) {
@@ -25,6 +27,7 @@ public struct CompiledPolicy: Sendable {
         permitting = image.root(.permit)
         sharing = image.root(.share)
         joining = image.root(.join)
+        hasHomes = (0..<image.count(.statements)).contains { image.isHome($0) }
     }
 
     /// How many rules, scopes and memberships there are.
@@ -84,6 +87,12 @@ private struct MembershipFinder: CandidateSink {
 }
 
 extension PolicyImage {
+    /// Whether the statement is a membership of a group that is its members' home.
+    func isHome(_ statement: Int) -> Bool {
+        word(.statements, statement) == StatementKind.membership.rawValue
+            && word(.statements, statement, 1) != 0
+    }
+
     /// Whether a limit is there that does not want `prompted` to be true.
     fileprivate var countsUnprompted: Bool {
         (0..<count(.statements)).contains { statement in

@@ -173,6 +173,7 @@ struct ImageInspection {
             case .require: try check(payload < image.count(.demands), .statements)
             case .redact: try check(payload < image.count(.redactions), .statements)
             case .limit: try check(payload < image.count(.limits), .statements)
+            case .membership: try check(payload < 2, .statements)
             default: try check(payload == 0, .statements)
             }
             let place = Int(image.word(.statements, statement, 3))

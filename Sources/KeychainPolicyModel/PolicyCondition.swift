@@ -40,6 +40,12 @@ public enum PolicyCondition: Sendable, Hashable {
         if case .text(field, _) = self { true } else { false }
     }
 
+    /// Every program may have itself confined by an AppArmor profile, and take its name; who enters a
+    /// domain of SELinux is in SELinux' own policy.
+    package var isGuardedLabel: Bool {
+        isText(.label) && patterns.allSatisfy { "\($0)".hasPrefix("selinux:") }
+    }
+
     package var patterns: [TextPattern] {
         if case .text(_, let patterns) = self { patterns } else { [] }
     }
@@ -65,7 +71,8 @@ extension [PolicyCondition] {
     package var programNaming: ProgramNaming {
         let isStrong = contains { condition in
             switch condition {
-            case .text(let field, _): [.unit, .slice, .app, .label].contains(field)
+            case .text(.label, _): condition.isGuardedLabel
+            case .text(let field, _): [.unit, .slice, .app].contains(field)
             case .uid(let ranges): ranges == [0...0]
             default: false
             }
@@ -73,7 +80,7 @@ extension [PolicyCondition] {
         if isStrong || contains(.text(.user, [.literal("root")])) { return .strong }
         let isWeak = contains { condition in
             switch condition {
-            case .text(let field, _): [.exe, .digest, .userUnit].contains(field)
+            case .text(let field, _): [.exe, .digest, .userUnit, .label].contains(field)
             case .boolean(let field, let wanted): wanted && [.trustedExe, .tty].contains(field)
             default: false
             }

@@ -201,16 +201,19 @@ public struct GroupMembership: Sendable, Hashable {
     public var members: [[PolicyCondition]]
     /// `mode: read` is `.read`, `mode: write` is `.all`.
     public var operations: PolicyOperations
+    /// The members' new items belong to the group.
+    public var isHome: Bool
 
     public init(
         id: PolicyText, origin: PolicyOrigin, group: PolicyText,
-        members: [[PolicyCondition]], operations: PolicyOperations
+        members: [[PolicyCondition]], operations: PolicyOperations, isHome: Bool = false
     ) {
         self.id = id
         self.origin = origin
         self.group = group
         self.members = members
         self.operations = operations
+        self.isHome = isHome
     }
 }
 

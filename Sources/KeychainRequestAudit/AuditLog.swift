@@ -21,6 +21,7 @@ internal import Synchronization
 package final class AuditLog: Sendable {
     package enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        case deleteKeychain
         case changeSettings, changePreferences, authenticate, reloadPolicies, loadPolicies, backup,
             restore, repair
         case addProtector, removeProtector, testProtector, unlockAtLogin, introduce

@@ -28,16 +28,16 @@ extension KeychainService {
             try check(attributed: item, secret)
             return try addAttributed(item, secret, in: keychain, returning: parts, for: client)
         }
-        guard !item.replacesSame else { throw .invalid(.badRequest) }
+        guard item.whenSame == .add else { throw .invalid(.badRequest) }
         return try add(item, secret, in: keychain, returning: parts, for: client)
     }
 
-    /// Beside all others, or in the place of one that is the same.
+    /// Beside all others, in the place of one that is the same, or where there is none.
     private func addAttributed(
         _ item: NewItem, _ secret: HeldSecret?, in keychain: OpenKeychain,
         returning parts: ReturnFields, for client: any Client
     ) throws(RequestError) -> Item {
-        for _ in 0..<Self.mostTurns where item.replacesSame {
+        for _ in 0..<Self.mostTurns where item.whenSame == .replace {
             do throws(RequestError) {
                 if let same = try replaceSame(as: item, secret, in: keychain, for: client) {
                     return same
@@ -48,7 +48,7 @@ extension KeychainService {
                 guard error == .state(.notFound) || error == .state(.duplicate) else { throw error }
             }
         }
-        guard !item.replacesSame else { throw .state(.duplicate) }
+        guard item.whenSame != .replace else { throw .state(.duplicate) }
         return try add(item, secret, in: keychain, returning: parts, for: client)
     }
 
@@ -65,7 +65,7 @@ extension KeychainService {
             if access.pending.usesApplicationPassword {
                 try access.takeApplicationKey(isNew: true, to: [])
             }
-            let groups = item.replacesSame ? try access.groupsOfSame(item) : []
+            let groups = item.whenSame == .add ? [] : try access.groupsOfSame(item)
             return try access.add(new, secret, unlessSameIn: groups)
         }
         if item.keychain == nil { added.keychain = keychain.nameToTell }

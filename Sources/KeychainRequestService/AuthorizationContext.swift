@@ -261,7 +261,7 @@ extension Verdict {
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
         // What could never be read is not added either.
-        accessControl.protection == .whenPasscodeSetThisDeviceOnly
+        protection == .whenPasscodeSetThisDeviceOnly
             || asksForProof(for: operation)
             || (operation == .encrypt && asksForProof(for: .decrypt))
     }

@@ -41,7 +41,8 @@ extension KeychainService {
                 begun = answer.count
                 var query = query
                 query.limit = answer.rest
-                let search = try access.authorize(query, mayConsent: mayConsent)
+                let search = try SearchPass(query, access)
+                try access.authorize(search, mayConsent: mayConsent)
                 try search.each(access) { item throws(RequestError) in
                     try self.write(item, search, access, to: answer)
                     return !answer.isFull
@@ -85,7 +86,7 @@ extension KeychainService {
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
     ) throws(RequestError) -> Grant? {
         let skips = query.authenticationUI == .skip
-        if skips, query.returnFields.contains(.data), item.accessControl.needsApplicationPassword,
+        if skips, query.returnFields.contains(.data), item.needsApplicationPassword,
             try access.keys.classKeys.applicationKey == nil
         {
             return nil
@@ -102,7 +103,7 @@ extension KeychainService {
         _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
     ) throws(RequestError) -> OpenedItem? {
         var grant: Grant? = consume grant
-        let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
+        let guessed = item.needsApplicationPassword ? [item.reference] : []
         let keys = try access.keys
         do throws(RequestError) {
             return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
@@ -125,23 +126,21 @@ extension KeychainService {
 }
 
 extension Authorization {
-    /// A search of which all items may be opened: everything that will be read is looked at, and the
-    /// user asked once and for all of it.
-    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(RequestError) -> SearchPass {
-        let search = try SearchPass(query, self)
+    /// From then on all items of the search may be opened: everything that will be read is looked at,
+    /// and the user asked once and for all of it.
+    func authorize(_ search: SearchPass, mayConsent: Bool) throws(RequestError) {
         if mayConsent { try askForConsent(search) }
         if try !considersUnproven(search) {
             let evidence = service.authentication.evidence(for: client)
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
             try considerAll(of: search)
         }
-        try settle { () throws(RequestError) in try refuseToAsk(query) }
+        try settle { () throws(RequestError) in try refuseToAsk(search.query) }
         let isListed = consent?.choice == .always
-        if pending.usesApplicationPassword, query.returnFields.contains(.data) || isListed {
+        if pending.usesApplicationPassword, isListed || search.query.returnFields.contains(.data) {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
         }
         if isListed { try service.consent.list(search, self) }
-        return search
     }
 
     /// Most items need no proof: so those that are found are looked at first without what only proofs
@@ -195,9 +194,7 @@ extension SealedItem {
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
-        return Item(
-            reference: reference, attributes: [:],
-            accessControl: .plain(accessControl.protection))
+        return Item(reference: reference, attributes: [:], accessControl: .plain(protection))
     }
 }
 
@@ -323,5 +320,5 @@ final class AnswerWriter {
 
 extension SealedItem {
     /// When the keys of the item are there.
-    var availability: Accessibility.Availability { accessControl.protection.availability }
+    var availability: Accessibility.Availability { protection.availability }
 }

@@ -46,7 +46,7 @@ package final class KeychainService: Sendable {
     let vault: any KeyVault
     let protectors: Protectors
     let authentication: Authentication
-    let policy: ActivePolicy
+    package let policy: ActivePolicy
     let limits = PolicyLimits()
     let itemGuesses = ItemThrottle()
     package let memory: MemoryBudget
@@ -130,16 +130,6 @@ package final class KeychainService: Sendable {
 
     /// The questions of a request about keychains as a whole.
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
-
-    func status(for caller: Caller) -> ServiceStatus {
-        ServiceStatus(
-            mode: mode, keychains: management.statusOfAll(for: caller),
-            callerIdentifier: caller.identifier,
-            hasSession: vault.knowsSession(of: caller),
-            hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
-            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
-            vaultKeyPlace: vault.vaultKeyPlace)
-    }
 }
 
 extension AuditLog {
@@ -213,7 +203,13 @@ extension KeychainService: VerbHandler {
     }
 
     package func handle(_ verb: Status, for client: any Client) -> ServiceStatus {
-        status(for: client.caller)
+        let caller = client.caller
+        return ServiceStatus(
+            mode: mode, keychains: management.statusOfAll(for: caller),
+            callerIdentifier: caller.identifier, hasSession: vault.knowsSession(of: caller),
+            hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
+            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
+            vaultKeyPlace: vault.vaultKeyPlace)
     }
 
     package func handle(_ verb: CreateKeychain, for client: any Client) throws(RequestError) -> Done
@@ -221,6 +217,12 @@ extension KeychainService: VerbHandler {
         let password =
             verb.asks ? try management.askForPassword(of: verb, for: client) : verb.password
         try management.createKeychain(verb.name, password, verb.recoveryKey, for: client)
+        return Done()
+    }
+
+    package func handle(_ verb: DeleteKeychain, for client: any Client) throws(RequestError) -> Done
+    {
+        try management.deleteKeychain(verb.keychain, for: client)
         return Done()
     }
 
@@ -324,7 +326,7 @@ extension KeychainService: VerbHandler {
 
     // MARK: Deputies
 
-    /// The daemon's server introduces programs, on a deputy's connection, and no service does.
+    /// What a deputy asks for itself, of all of the user's programs, the daemon's server answers.
     package func handle(
         _ verb: Introduce, for client: any Client
     ) throws(RequestError) -> RelayedPeer {
@@ -335,7 +337,6 @@ extension KeychainService: VerbHandler {
         throw .refused(.notEntitled)
     }
 
-    /// The same: it tells of all of the user's programs.
     package func handle(
         _ verb: WatchKeychains, for client: any Client
     ) throws(RequestError) -> KeychainChanges {
@@ -353,8 +354,6 @@ extension KeychainService: VerbHandler {
     ) throws(RequestError) -> [FormerSecret] {
         try formerSecrets(verb, for: client)
     }
-
-    // MARK: Maintenance
 
     package func handle(
         _ verb: CheckKeychain, for client: any Client

@@ -45,9 +45,9 @@ struct PendingRequirements: Sendable {
 
     /// Of an item that a query would leave out, but for a password that lies ready.
     mutating func noteApplicationPassword(of item: SealedItem) {
-        guard item.accessControl.needsApplicationPassword,
-            passwordItems.count < Question.mostNames
-        else { return }
+        guard item.needsApplicationPassword, passwordItems.count < Question.mostNames else {
+            return
+        }
         if passwordItems.insert(item.reference).inserted { passwordNames.append(item.shownName) }
     }
 

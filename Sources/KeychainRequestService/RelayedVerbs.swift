@@ -32,6 +32,7 @@ enum RelayedVerbs {
             try require(verb.password == nil)
             return verb.keychain
         case let verb as Lock: return verb.keychain
+        case let verb as DeleteKeychain: return verb.keychain
         case let verb as ChangeSettings:
             try require(verb.change.isOfLabelAlone)
             return verb.keychain

@@ -23,8 +23,8 @@ final class SearchPass {
     private lazy var allowed = Set(service.authentication.trust.items(for: caller))
 
     init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
-        self.query = query
         groups = try access.groups(query)
+        self.query = query
         caller = access.client.caller
         service = access.service
         found = try few(access)

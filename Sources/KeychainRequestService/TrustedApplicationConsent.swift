@@ -190,7 +190,7 @@ struct TrustedApplicationConsent: ConsentStep {
         let keys = try access.keys
         try mayList(meant, access, keys)
         for item in meant { try keys.unlock.check(item.availability) }
-        let guessed = meant.filter(\.accessControl.needsApplicationPassword).map(\.reference)
+        let guessed = meant.filter(\.needsApplicationPassword).map(\.reference)
         _ = try access.service.guessing(guessed, in: access.keychain) {
             () throws(KeychainStoreError) in
             try access.keychain.file.update(

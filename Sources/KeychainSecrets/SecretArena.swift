@@ -28,6 +28,7 @@ enum SecretArena {
     /// Bytes of each slot, smallest first.
     static let sizes = [64, 256, 1024, 4096]
     private static let arenaBytes = 16 * 1024
+    /// Of the number of shelves.
     private static let shelfCountBits = 3
 
     @safe private struct Shelf: @unchecked Sendable {
@@ -38,7 +39,7 @@ enum SecretArena {
     }
 
     private static let ready: Bool = sodium_init() >= 0
-    private static let shelves = (0..<(1 << shelfCountBits)).map { _ in ShortLock(Shelf()) }
+    private static let shelves = InlineArray<8, ShortLock<Shelf>> { _ in ShortLock(Shelf()) }
 
     /// The shelf of the calling thread. Threads lie a stack apart: multiplied, that spreads.
     private static var ownShelf: Int {
@@ -79,7 +80,9 @@ enum SecretArena {
     /// Slots of one size on all shelves, free or in use.
     static func slotCount(ofSize size: Int) -> Int {
         guard let sizeClass = sizes.firstIndex(of: size) else { return 0 }
-        return shelves.reduce(0) { sum, shelf in sum + shelf.withLock { $0.made[sizeClass] } }
+        return shelves.indices.reduce(0) { sum, shelf in
+            sum + shelves[shelf].withLock { $0.made[sizeClass] }
+        }
     }
 
     private static func ownMemory(_ count: Int) throws(SecretsError) -> SecretSlot {
@@ -109,31 +112,33 @@ enum SecretArena {
 ///
 /// `Synchronization.Mutex` is handed to the thread that sleeps: two threads that meet once go on
 /// meeting, at the price of a system call and a switch of threads each time.
-@usableFromInline
-package final class ShortLock<Value>: @unchecked Sendable {
-    @safe private struct Place {
-        let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    }
-    private let place: Place
+///
+/// The value lies beside the mutex, in memory of its own: that no two have it at once is what the lock
+/// sees to, and no second check by the runtime.
+@safe @usableFromInline
+package struct ShortLock<Value>: ~Copyable, @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline
-    var value: Value
+    let value: UnsafeMutablePointer<Value>
 
     package init(_ value: Value) {
-        self.value = value
         // Safe: the memory is this lock's alone, and stays where it is until the lock ends.
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        unsafe self.value = .allocate(capacity: 1)
+        unsafe self.value.initialize(to: value)
+        unsafe mutex = .allocate(capacity: 1)
         var kind = pthread_mutexattr_t()
         unsafe pthread_mutexattr_init(&kind)
         unsafe pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
         unsafe pthread_mutex_init(mutex, &kind)
         unsafe pthread_mutexattr_destroy(&kind)
-        place = unsafe Place(mutex: mutex)
     }
 
     deinit {
         // Safe: the last owner is gone, so that no thread holds it.
-        unsafe pthread_mutex_destroy(place.mutex)
-        unsafe place.mutex.deallocate()
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+        unsafe value.deinitialize(count: 1)
+        unsafe value.deallocate()
     }
 
     /// Inlined into other modules: what is done under the lock takes less than a call of it by types
@@ -144,18 +149,19 @@ package final class ShortLock<Value>: @unchecked Sendable {
     ) throws(E) -> R {
         lock()
         defer { unlock() }
-        return try body(&value)
+        // Safe: the lock is held, which no thread takes twice.
+        return try unsafe body(&value.pointee)
     }
 
     @usableFromInline
     func lock() {
         // Safe: the mutex was made with the lock.
-        unsafe pthread_mutex_lock(place.mutex)
+        unsafe pthread_mutex_lock(mutex)
     }
 
     @usableFromInline
     func unlock() {
         // Safe: as above.
-        unsafe pthread_mutex_unlock(place.mutex)
+        unsafe pthread_mutex_unlock(mutex)
     }
 }

@@ -104,7 +104,7 @@ package struct Question: Sendable, Equatable {
         case openKeychain
         /// All of it, for whatever programs.
         case unlockKeychain
-        case createKeychain
+        case createKeychain, deleteKeychain
         /// New items go there where programs name no keychain.
         case setDefaultKeychain
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
@@ -164,6 +164,7 @@ package struct Question: Sendable, Equatable {
             case .openKeychain: "use your keychain \(name), which your login did not open"
             case .unlockKeychain: "unlock your keychain \(name)"
             case .createKeychain: "make a new keychain \(name) of yours"
+            case .deleteKeychain: "delete your keychain \(name), with all that is in it"
             case .setDefaultKeychain: "have new passwords kept in your keychain \(name)"
             case .addProtector: "add something that opens your keychain \(name)"
             case .removeProtector: "remove something that opens your keychain \(name)"

@@ -65,7 +65,8 @@ extension Caller.Identity {
         switch self {
         case .trustedExecutable(let path), .executable(let path):
             Interpreters.contains(path)
-                ? ["It is an interpreter: whatever it runs would be let in too."] : []
+                ? ["It is an interpreter: whatever it runs would be let in too."]
+                : ["Other programs of yours could start it, or take it over."]
         default: []
         }
     }

@@ -83,22 +83,34 @@ extension ClassKeyVault {
     }
 }
 
-/// A keychain whose file is open; its keys may be there or not.
-package struct OpenKeychain: Sendable {
-    package let user: UInt32
-    package let name: KeychainName
+/// A keychain whose file is open; its keys may be there or not. An object, as each step of a request
+/// hands it on.
+package final class OpenKeychain: Sendable {
+    package let id: KeychainID
     package let path: String
     package let file: KeychainFile
+
+    package init(_ id: KeychainID, path: String, file: KeychainFile) {
+        self.id = id
+        self.path = path
+        self.file = file
+    }
 }
 
 /// A keychain's owner, and which of the owner's it is.
 package struct KeychainID: Hashable, Sendable {
     package let user: UInt32
     package let name: KeychainName
+
+    package init(user: UInt32, name: KeychainName) {
+        self.user = user
+        self.name = name
+    }
 }
 
 extension OpenKeychain {
-    package var id: KeychainID { KeychainID(user: user, name: name) }
+    package var user: UInt32 { id.user }
+    package var name: KeychainName { id.name }
     /// The machine's, which no login opens.
     package var isSystem: Bool { name == .system }
     /// In answers to who named none: most items are in the login keychain, and don't say so.

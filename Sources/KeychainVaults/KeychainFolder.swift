@@ -15,7 +15,7 @@ package final class KeychainFolder: Sendable {
     private static let mostOpen = 64
 
     private struct OpenFile {
-        let file: KeychainFile
+        let keychain: OpenKeychain
         let identity: FileIdentity?
     }
     private struct OpenFiles {
@@ -65,19 +65,14 @@ package final class KeychainFolder: Sendable {
     {
         let (user, name) = (key.user, key.name)
         let known = open.withLock { $0.files[key] }
-        let path = known?.file.path ?? filePath(name, user)
+        let path = known?.keychain.path ?? filePath(name, user)
         let identity = FileIdentity(path)
         let account = try account(of: user)
-        func opened(_ file: KeychainFile) -> OpenKeychain {
-            let isShared = hasSystemKeychain && name == .system
-            return OpenKeychain(
-                user: user, name: name, path: path, file: isShared ? file.serving(client) : file)
-        }
         // The user's number may belong to another user by now.
         if let known, let identity, known.identity == identity,
-            known.file.belongs(to: user, called: account)
+            known.keychain.file.belongs(to: user, called: account)
         {
-            return opened(known.file)
+            return serving(client, known.keychain)
         }
         let owner = KeychainOwner(user: user, account: account)
         let file: KeychainFile
@@ -85,11 +80,21 @@ package final class KeychainFolder: Sendable {
             file = try KeychainFile.open(
                 at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
         } catch {
-            guard error == .noSuchFile, isGone(name, user) else { throw Self.refusal(error) }
+            guard error == .noSuchFile, isGone(name, user),
+                !KeychainRemains(of: path).isDeleted
+            else { throw Self.refusal(error) }
             throw .failed(.keychainGone)
         }
-        remember(OpenFile(file: file, identity: identity), key)
-        return opened(file)
+        let keychain = OpenKeychain(key, path: path, file: file)
+        remember(OpenFile(keychain: keychain, identity: identity), key)
+        return serving(client, keychain)
+    }
+
+    /// The machine's is open for all of its users.
+    private func serving(_ client: UInt32, _ keychain: OpenKeychain) -> OpenKeychain {
+        guard hasSystemKeychain, keychain.isSystem else { return keychain }
+        return OpenKeychain(
+            keychain.id, path: keychain.path, file: keychain.file.serving(client))
     }
 
     private func memory(of id: KeychainID) -> UserMemory? {
@@ -106,6 +111,11 @@ package final class KeychainFolder: Sendable {
     /// meanwhile, and its first generation: so the file is looked for last.
     private func isGone(_ name: KeychainName, _ user: UInt32) -> Bool {
         !KeychainRemains(of: filePath(name, user)).isEmpty && !exists(name, of: user)
+    }
+
+    /// Whether no new keychain can have the name.
+    package func isTaken(_ name: KeychainName, of user: UInt32) -> Bool {
+        exists(name, of: user) || isGone(name, user)
     }
 
     /// Makes a new keychain with `creating`: never where anything of an earlier one lies.
@@ -126,9 +136,12 @@ package final class KeychainFolder: Sendable {
         guard !exists(name, of: user) else { throw .state(.duplicateKeychain) }
         let owner = try owner(user)
         try makeFolder(of: user)
-        do { return try creating(filePath(name, user), owner) } catch {
-            throw Self.refusal(error)
-        }
+        do {
+            let path = filePath(name, user)
+            let made = try creating(path, owner)
+            PrivateFile.remove(KeychainRemains.deletionMark(path))
+            return made
+        } catch { throw Self.refusal(error) }
     }
 
     /// The user's alone.

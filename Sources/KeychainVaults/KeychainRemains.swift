@@ -9,7 +9,8 @@ internal import KeychainItemStore
 ///
 /// While any of it is there and the file is not, no new keychain is made under the name: it would
 /// look like the old one with nothing in it, its user would never learn of the rest, and the secret
-/// of this device that the rest needs would be replaced.
+/// of this device that the rest needs would be replaced. That holds for a deleted one, too, while it
+/// can be restored.
 package struct KeychainRemains {
     package private(set) var generations: [String] = []
     /// `login.keychain.damaged-1`: what could not be read when something was restored.
@@ -20,6 +21,8 @@ package struct KeychainRemains {
     package private(set) var transfers: [String] = []
     /// What SQLite had not written into the file yet.
     private(set) var logs: [String] = []
+    /// Its user had it deleted; for a while its generations stay.
+    package private(set) var isDeleted = false
 
     package init(of path: String) {
         let slash = path.lastIndex(of: "/")
@@ -31,6 +34,8 @@ package struct KeychainRemains {
                 generations.append(name)
             } else if rest == Self.newest {
                 incoming.append(name)
+            } else if rest == Self.deleted {
+                isDeleted = true
             } else if Self.isPassing(name, of: keychain), !Self.isSideFile(rest) {
                 transfers.append(name)
             } else if Self.isSetAside(rest) {
@@ -49,6 +54,7 @@ package struct KeychainRemains {
     // MARK: Names
 
     static func incomingPath(_ path: String) -> String { path + newest }
+    static func deletionMark(_ path: String) -> String { path + deleted }
 
     /// A name that no file set aside has yet.
     static func pathAside(_ path: String) -> String {
@@ -62,6 +68,7 @@ package struct KeychainRemains {
     }
 
     private static let newest = ".incoming-new"
+    private static let deleted = ".deleted"
     private static let aside = ".damaged-"
     private static let logEndings = ["-wal", "-journal"]
     private static let sideEndings = ["-wal", "-shm", "-journal"]

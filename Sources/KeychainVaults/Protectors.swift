@@ -4,6 +4,7 @@ package import KeychainModel
 package import KeychainItemStore
 package import KeychainSecrets
 package import KeychainLinuxSystem
+package import KeychainRows
 internal import Synchronization
 
 /// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
@@ -15,16 +16,19 @@ package final class Protectors: Sendable {
     private let folder: KeychainFolder
     package let deviceKey: SealingKey
     package let keys: ProtectorKeys
+    /// Of copies that are to be restored.
+    private let reader: any ForeignReader
     /// A keychain that is made without a password can be opened by this device.
     package let allowsDeviceProtector: Bool
     private let changes = Mutex<[UInt32: Changes]>([:])
 
     package init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
-        keys: ProtectorKeys = .none
+        keys: ProtectorKeys = .none, reader: any ForeignReader = OwnProcessReader()
     ) {
         self.folder = folder
         self.keys = keys
+        self.reader = reader
         self.deviceKey = deviceKey
         self.allowsDeviceProtector = allowsDeviceProtector
     }
@@ -131,11 +135,16 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// A copy that is to be restored on this device.
+    /// The copy that is at one path and is to be restored on this device, as a new file at another.
     package func returning(
-        _ path: String, _ owner: KeychainOwner
+        _ copy: String, at path: String, _ owner: KeychainOwner
     ) throws(RequestError) -> ReturningKeychain {
-        do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
+        let opened: Descriptor
+        do { opened = try .reading(copy) } catch { throw RequestError(error) }
+        do throws(KeychainStoreError) {
+            return try ReturningKeychain(
+                from: opened, through: reader, at: path, owner: owner, deviceKey: deviceKey)
+        } catch {
             throw error == .wrongDeviceKey ? .state(.notOpenedHere) : RequestError(error)
         }
     }

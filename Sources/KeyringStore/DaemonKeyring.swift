@@ -91,16 +91,6 @@ package final class DaemonKeyring: Sendable {
         } catch { throw .failed(.notAvailable) }
     }
 
-    /// When the kernel ends the key, from now on; nothing for one that has ended.
-    package func setTimeout(_ name: String, of user: UInt32, seconds: UInt32) {
-        let place = Name(user: user, key: name)
-        guard let ring = try? existingRing(of: user),
-            let key = known.withLock({ $0[place] })
-                ?? (try? KernelKeyring.find(name, in: ring))
-        else { return }
-        try? KernelKeyring.setTimeout(key, seconds: seconds)
-    }
-
     /// Ends the key at once, for every holder of a link to it.
     package func remove(_ name: String, of user: UInt32) {
         known.withLock { $0[Name(user: user, key: name)] = nil }

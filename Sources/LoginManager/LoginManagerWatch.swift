@@ -8,7 +8,7 @@ internal import Glibc
 /// While it hears logind it holds sleep and shutdown up, until `handle` has come back from being
 /// told of them.
 package final class LoginManagerWatch: Sendable {
-    private static let service = "org.freedesktop.login1"
+    static let service = "org.freedesktop.login1"
     private static let manager = "org.freedesktop.login1.Manager"
     private static let session = "org.freedesktop.login1.Session"
     private static let properties = "org.freedesktop.DBus.Properties"

@@ -16,13 +16,13 @@ package final class SessionRegistry: Sendable {
     /// How far up the process tree a login is looked for.
     private static let farthestAncestor = 32
 
-    private struct Entry {
+    private struct Entry: Sendable {
         var session: LoginSession
         let leader: PinnedProcess
     }
     /// All logins of one user, newest last: as every request asks for them, so that it makes no list
     /// of its own.
-    private struct UserLogins {
+    private final class UserLogins: Sendable {
         let entries: [Entry]
         let sessions: [LoginSession]
         let ids: [SessionID]

@@ -28,6 +28,8 @@ package enum BusFailure: Error, Equatable, Sendable {
     private static let greeting: Duration = .seconds(10)
 
     private let bus: OpaquePointer
+    /// The last message that brought descriptors, until a message was read.
+    private var bringing: NextMessage?
 
     /// Connects and waits until the bus has greeted.
     package init(address: String) throws(BusFailure) {
@@ -37,8 +39,7 @@ package enum BusFailure: Error, Equatable, Sendable {
         unsafe bus = made
         guard unsafe sd_bus_set_address(bus, address) >= 0,
             unsafe sd_bus_set_bus_client(bus, 1) >= 0,
-            // Descriptors that other programs send would lie in messages until those are freed.
-            unsafe sd_bus_negotiate_fds(bus, 0) >= 0,
+            unsafe sd_bus_negotiate_fds(bus, 1) >= 0,
             unsafe sd_bus_start(bus) >= 0
         else { throw .unreachable }
         let deadline = ContinuousClock.now + Self.greeting
@@ -68,16 +69,38 @@ package enum BusFailure: Error, Equatable, Sendable {
 
     /// Reads or writes at most one message, and waits for nothing.
     package func next() -> Next {
+        if let seen = nextMessage() {
+            if seen.attached != .none { bringing = seen }
+        } else if unwritten == 0, isReady {
+            // What comes from here on is looked at before it is read.
+            return .idle
+        }
         var message: OpaquePointer?
         // Safe: the library gives a reference away with the message.
         let processed = unsafe sd_bus_process(bus, &message)
-        if let message = unsafe message { return unsafe .message(BusMessage(owning: message)) }
+        if let message = unsafe message {
+            let message = unsafe BusMessage(owning: message)
+            // The library answers some by itself: their descriptors went with them.
+            if let bringing, bringing.serial == message.serial {
+                message.attached = bringing.attached
+            }
+            bringing = nil
+            return .message(message)
+        }
         switch -processed {
         case ...0: return processed > 0 ? .progress : .idle
         case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: return .closed
         case let error: return .failed(error)
         }
     }
+
+    private func nextMessage() -> NextMessage? {
+        // Safe: only asks for the number of the socket.
+        NextMessage(of: unsafe sd_bus_get_fd(bus))
+    }
+
+    // Safe: only asks.
+    private var isReady: Bool { unsafe sd_bus_is_ready(bus) > 0 }
 
     /// Until there is something to read or write, the deadline has passed or the wake was woken.
     package func wait(until deadline: ContinuousClock.Instant?, or wake: BusWake?) {

@@ -16,6 +16,8 @@ package enum BusReadError: Error, Equatable, Sendable {
 /// Lengths are looked at before anything is copied.
 @safe package final class BusMessage {
     private let message: OpaquePointer
+    /// Those that came with it, whether its body names them or not.
+    package internal(set) var attached = AttachedDescriptors.none
 
     /// Takes over the caller's reference.
     // Safe: only stores the pointer, whose reference is this object's from now on.
@@ -64,6 +66,13 @@ package enum BusReadError: Error, Equatable, Sendable {
         unsafe sd_bus_message_get_error(message).flatMap {
             unsafe $0.pointee.name.map { unsafe String(cString: $0) }
         }
+    }
+
+    /// The sender's number of it.
+    var serial: UInt64? {
+        var cookie: UInt64 = 0
+        // Safe: the number is this function's own.
+        return unsafe sd_bus_message_get_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
     /// Of a reply, the number that `send` gave for the call.

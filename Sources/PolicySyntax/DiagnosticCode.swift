@@ -76,6 +76,7 @@ package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case broadShare = 3022
     case weakProgram = 3023
     case forbidsAll = 3024
+    case reasonIsNoText = 3025
     case complainTooLong = 3030
     case dead = 3101
     case shadowed = 3102

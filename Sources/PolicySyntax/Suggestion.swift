@@ -5,35 +5,56 @@ package enum Suggestion {
     /// Longer words are not compared.
     private static let longest = 40
 
-    /// `did you mean "exe"?`, or the words there are where none is near and they are few.
-    package static func advice(for word: String, among known: [String]) -> String? {
-        let near = meant(by: word, among: known) ?? nearest(to: word, among: known)
-        if let near { return "did you mean \"\(near)\"?" }
+    /// `did you mean "exe"?`, or what else helps: how the thing is said here, or the words there are
+    /// where they are few. `what` is the word's kind: a `key`, or a value such as a `constraint`.
+    package static func advice(
+        for word: String, _ what: String = "", among known: [String]
+    ) -> String? {
+        if let same = same(as: word, among: known) { return asked(same) }
+        // To YAML {user:ann} is one word.
+        if let colon = word.firstIndex(of: ":"), known.contains(String(word[..<colon])) {
+            let rest = word[word.index(after: colon)...]
+            return "write \(word[..<colon]): \(rest), with a space behind the colon"
+        }
+        if let said = spellings(of: word).lazy.compactMap({ ForeignWords.said[what]?[$0] }).first {
+            return said
+        }
+        if let near = nearest(to: word, among: known) { return asked(near) }
         guard known.count <= 16, !known.isEmpty else { return nil }
         return "one of: " + known.joined(separator: ", ")
     }
 
-    /// The words of other systems' policies, and of everyday speech, for ours.
-    private static let others: [String: [String]] = [
-        "allow": ["permit"], "accept": ["permit"], "grant": ["permit"],
-        "deny": ["forbid", "deny"], "refuse": ["forbid"], "reject": ["forbid"],
-        "except": ["unless"], "condition": ["when"], "conditions": ["when"], "who": ["subject"],
-        "action": ["operations"], "actions": ["operations"], "item": ["resource"],
-        "object": ["resource"], "read": ["read-secret"], "get": ["read-secret"],
-        "list": ["read-attributes"], "search": ["read-attributes"], "create": ["add"],
-        "modify": ["update"], "change": ["update"], "edit": ["update"], "remove": ["delete"],
-        "path": ["exe"], "program": ["exe", "process"], "command": ["exe"], "binary": ["exe"],
-        "executable": ["exe"], "process": ["exe"], "systemd-unit": ["unit"], "flatpak": ["app"],
-        "snap": ["app"], "selinux": ["label"], "apparmor": ["label"], "username": ["user"],
-        "hostname": ["host"], "password": ["passcode"], "pin": ["passcode"],
-        "fingerprint": ["biometry"], "touch": ["presence"], "user-presence": ["presence"],
-        "consent": ["confirm"], "yubikey": ["companion"], "security-key": ["companion"],
-        "fido2": ["companion"], "login": ["session"], "terminal": ["tty"], "url": ["server"],
-        "domain": ["server"], "locked": ["screen-locked"], "ssh": ["remote"],
+    /// The word in another spelling, or another system's word for it.
+    package static func same(as word: String, among known: [String]) -> String? {
+        let spellings = spellings(of: word)
+        return spellings.first(where: known.contains)
+            ?? spellings.lazy.compactMap { ForeignWords.ours[$0]?.first(where: known.contains) }
+            .first
+    }
+
+    private static func asked(_ word: String) -> String { "did you mean \"\(word)\"?" }
+
+    /// Apple's names begin with one of these; the longer ones first.
+    private static let prefixes = [
+        "kSecAttrAccessible", "kSecAttr", "kSecClass", "kSec", "SecItem", "SecKey",
     ]
 
-    private static func meant(by word: String, among known: [String]) -> String? {
-        others[word.lowercased()]?.first(where: known.contains)
+    /// The word as ours are written, in small letters with dashes: `kSecClassGenericPassword` is
+    /// `generic-password`.
+    private static func spellings(of word: String) -> [String] {
+        guard word.utf8.count <= longest * 2 else { return [] }
+        return prefixes.filter { word.hasPrefix($0) && word != $0 }
+            .map { dashed(word.dropFirst($0.count)) } + [dashed(word[...]), word.lowercased()]
+    }
+
+    private static func dashed(_ word: Substring) -> String {
+        var (text, wasSmall) = ("", false)
+        for letter in word {
+            if wasSmall, letter.isUppercase { text += "-" }
+            text += letter == "_" || letter == " " ? "-" : letter.lowercased()
+            wasSmall = letter.isLowercase
+        }
+        return text
     }
 
     package static func nearest(to word: String, among known: [String]) -> String? {

@@ -38,17 +38,16 @@ package struct PolicyCoverage: Sendable {
         }
         for file in loaded.files where !file.tests.isEmpty {
             let policy = loaded.policy(forTestsOf: file)
-            let bench = TestBench(policy, file.tests)
-            for (statement, near) in zip(policy.statements, bench.nearScopes + bench.nearRules) {
+            var bench = TestBench(policy, file.tests)
+            for statement in policy.statements {
                 guard let place = places[statement.id] else { continue }
-                rules[place].note(statement, from: 0, near.lazy.map { bench.cases[$0] })
+                rules[place].note(bench.seen(of: statement), from: 0)
             }
             for group in policy.groups {
                 guard let place = places[group.id] else { continue }
                 var first = 0
                 for (statement, names) in group.parts {
-                    let near = bench.near(statement.match).near
-                    rules[place].note(statement, from: first, near.lazy.map { bench.cases[$0] })
+                    rules[place].note(bench.seen(of: statement), from: first)
                     first += names.count
                 }
             }
@@ -179,33 +178,10 @@ extension PolicyMatch {
 
 extension PolicyCoverage.Rule {
     /// `first`: where the statement's parts begin among the conditions.
-    fileprivate mutating func note(
-        _ statement: PolicyStatement, from first: Int, _ tests: some Sequence<[TestBench.Case]>
-    ) {
-        let parts = statement.match.parts.map(\.part)
-        for cases in tests {
-            for (operation, facts) in cases { note(statement, parts, first, operation, facts) }
-        }
-    }
-
-    private mutating func note(
-        _ statement: PolicyStatement, _ parts: [MatchPart], _ first: Int,
-        _ operation: PolicyOperation, _ facts: PolicyFacts
-    ) {
-        var failing: Int?
-        for (place, part) in parts.enumerated()
-        where !statement.isMet(statement.match.truth(part, operation, facts)) {
-            // Where two fail, neither decides.
-            guard failing == nil else { return }
-            failing = first + place
-        }
-        guard let failing else {
-            isCovered = true
-            return
-        }
-        // The group that members are of is the last part, and no condition of theirs.
-        if failing < first + parts.count - statement.hiddenParts {
-            conditions[failing].isDecisive = true
+    fileprivate mutating func note(_ seen: TestBench.Seen, from first: Int) {
+        if seen.isMet { isCovered = true }
+        for (place, isDecisive) in seen.decisive.enumerated() where isDecisive {
+            conditions[first + place].isDecisive = true
         }
     }
 }

@@ -120,7 +120,7 @@ package struct PolicyLint: Sendable {
         note(
             .weakProgram, id, origin,
             "\(id) names a program that another one of the same user can take over",
-            advice: "name a unit, app or label instead\(other)",
+            advice: "name a unit, app or SELinux label instead\(other)",
             notes: ["LD_PRELOAD and ptrace(2) let it, trusted-exe: true or not"])
     }
 
@@ -180,6 +180,11 @@ package struct PolicyLint: Sendable {
             }
         }
         for rule in policy.rules {
+            for name in rule.effect.approvers where !machine(.user(name.string)) {
+                note(
+                    .unknownName, rule.id, rule.origin,
+                    "\(rule.id) has the user \(name) approve, which this machine lacks")
+            }
             for service in rule.effect.services where !machine(.service(service.string)) {
                 note(
                     .unconfiguredService, rule.id, rule.origin,
@@ -234,6 +239,10 @@ extension PolicyBox {
 }
 
 extension PolicyEffect {
+    fileprivate var approvers: [PolicyText] {
+        if case .require(let demand) = self { demand.constraint.approvers } else { [] }
+    }
+
     fileprivate var services: [PolicyText] {
         if case .require(let demand) = self { demand.constraint.services } else { [] }
     }

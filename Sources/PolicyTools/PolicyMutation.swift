@@ -21,7 +21,8 @@ package struct PolicyMutation: Sendable {
             scopes: set?.policy.closed.places(\.id) ?? [:],
             groups: set?.policy.groups.places(\.id) ?? [:], set: set)
         for file in loaded.files where !file.isTestFile {
-            count.add(TestBench(file.policy, file.tests))
+            var bench = TestBench(file.policy, file.tests)
+            count.add(&bench)
         }
         return (count.tried, count.survivors)
     }
@@ -33,7 +34,7 @@ private struct MutationCount {
     let rules: [PolicyText: Int]
     let scopes: [PolicyText: Int]
     let groups: [PolicyText: Int]
-    let set: TestBench?
+    private var set: TestBench?
     private(set) var tried = 0
     private(set) var survivors: [PolicyMutation] = []
 
@@ -47,7 +48,7 @@ private struct MutationCount {
         self.set = set
     }
 
-    mutating func add(_ file: TestBench) {
+    mutating func add(_ file: inout TestBench) {
         let policy = file.policy
         for (place, rule) in policy.rules.enumerated() {
             let other = rules[rule.id]

@@ -1,141 +1,181 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
+internal import PolicyAnalysis
 internal import PolicyLanguage
 
-/// Tests and the set that they run against, and of each statement the tests that it is near to: all
-/// its parts hold but one at most. No other test tells whether one part of it is another.
+/// Tests and the set that they run against. What a change of one statement does to them is found
+/// out of those tests alone in whose cases the statement counts before the change and not after
+/// it, or the other way round.
 struct TestBench {
-    typealias Case = (operation: PolicyOperation, facts: PolicyFacts)
+    /// A statement that did not count in the one case of a test, and does. Apart from its name, which
+    /// no test expects there, it does the same as any other of the effect and mode; nil: a scope.
+    private struct Newcomer: Hashable {
+        let effect: PolicyEffect?
+        let mode: PolicyMode
+    }
 
     let policy: PolicySet
     let tests: [PolicyTest]
-    /// Of each test all that its request must pass.
-    let cases: [[Case]]
-    /// Of each rule, and of each closed scope, the tests near to it.
-    private(set) var nearRules: [[Int]] = []
-    private(set) var nearScopes: [[Int]] = []
-    /// Of each test the rules and scopes that may match it, with each membership.
+    private var index: CaseIndex
+    /// Of each case its test.
+    private let owners: [Int]
+    /// The cases that are the only ones of their tests.
+    private let single: CaseSet
+    /// Of each test the groups of its items, and the rules and scopes that may count in it, whether
+    /// or not its program is a member.
+    private let groupsOf: [[GroupMembership]]
     private var rulesOf: [[Int]]
     private var scopesOf: [[Int]]
-    /// By the text that a case has there, or might have.
-    private var byText: [TextField: [PolicyText: Set<Int>]] = [:]
-    private var unknown: [TextField: Set<Int>] = [:]
+    /// The single cases in which such a statement is known to change nothing that is expected.
+    private var unmoved: [Newcomer: CaseSet] = [:]
 
     init(_ policy: PolicySet, _ tests: [PolicyTest]) {
         self.policy = policy
         self.tests = tests
-        let evaluator = ReferenceEvaluator(policy)
-        cases = tests.map { evaluator.cases(of: $0.request) }
+        let groups = Dictionary(grouping: policy.groups, by: \.group)
+        groupsOf = tests.map { test in
+            let names = test.request.cases.map(\.facts.accessGroup)
+            return Set(names.compactMap(\.self)).sorted().flatMap { groups[$0] ?? [] }
+        }
+        let cases = zip(tests, groupsOf).map { test, groups in
+            ReferenceEvaluator(PolicySet(groups: groups)).cases(of: test.request)
+        }
+        let index = CaseIndex(cases.flatMap(\.self))
+        let owners = cases.enumerated().flatMap { test, cases in cases.map { _ in test } }
+        var single = CaseSet(of: owners.count)
+        for (number, test) in owners.enumerated() where cases[test].count == 1 {
+            single.insert(number)
+        }
+        self.index = index
+        self.owners = owners
+        self.single = single
         rulesOf = tests.map { _ in [] }
         scopesOf = rulesOf
-        for (test, cases) in cases.enumerated() {
-            for (_, facts) in cases { index(facts, test) }
-        }
         for (place, rule) in policy.rules.enumerated() {
-            let (near, meeting) = near(rule.match)
-            nearRules.append(near)
-            for test in meeting { rulesOf[test].append(place) }
+            for test in self.tests(of: near(rule.match)) { rulesOf[test].append(place) }
         }
         for (place, scope) in policy.closed.enumerated() {
-            let (near, meeting) = near(scope.match)
-            nearScopes.append(near)
-            for test in meeting { scopesOf[test].append(place) }
+            for test in self.tests(of: near(scope.match)) { scopesOf[test].append(place) }
         }
     }
 
-    private mutating func index(_ facts: PolicyFacts, _ test: Int) {
-        for field in TextField.allCases {
-            switch facts[field] {
-            case .absent: break
-            case .unknown: unknown[field, default: []].insert(test)
-            case .known(let texts):
-                for text in texts { byText[field, default: [:]][text, default: []].insert(test) }
-            }
+    /// The cases that it may match, with each membership.
+    private mutating func near(_ match: PolicyMatch) -> CaseSet {
+        match.parts.map(\.part).filter { !match.tellsMembers($0) }.reduce(index.everything) {
+            $0 & index.meeting($1, of: match, certainly: false)
         }
     }
 
-    /// The tests that it is near to, and those that it may match.
-    func near(_ match: PolicyMatch) -> (near: [Int], meeting: [Int]) {
-        let parts = match.parts.map { (part: $0.part, tellsMembers: match.tellsMembers($0.part)) }
-        var near: [Int] = []
-        var meeting: [Int] = []
-        for test in candidates(match) {
-            let failing = cases[test].map { operation, facts in
-                Self.failing(match, parts, operation, facts)
-            }
-            if failing.contains(where: { $0.all <= 1 }) { near.append(test) }
-            if failing.contains(where: { $0.others == 0 }) { meeting.append(test) }
-        }
-        return (near, meeting)
+    /// Ascending.
+    private func tests(of cases: CaseSet) -> [Int] {
+        var found: [Int] = []
+        for number in cases where found.last != owners[number] { found.append(owners[number]) }
+        return found
     }
 
-    private static func failing(
-        _ match: PolicyMatch, _ parts: [(part: MatchPart, tellsMembers: Bool)],
-        _ operation: PolicyOperation, _ facts: PolicyFacts
-    ) -> (all: Int, others: Int) {
-        var failing = (all: 0, others: 0)
-        for (part, tellsMembers) in parts where match.truth(part, operation, facts) == .no {
-            failing.all += 1
-            if !tellsMembers { failing.others += 1 }
-            if failing.others > 1 { break }
-        }
-        return failing
+    private mutating func meeting(_ rule: PolicyRule) -> CaseSet {
+        index.meeting(rule.match, certainly: rule.effect.grants)
     }
 
-    /// Of two fields of which it names texts one at least must have one of them.
-    private func candidates(_ match: PolicyMatch) -> [Int] {
-        let named = match.box.conditions.compactMap { condition -> Set<Int>? in
-            guard case .text(let field, let patterns) = condition else { return nil }
-            return patterns.reduce(unknown[field] ?? []) { found, pattern in
-                guard let known = found, case .literal(let text) = pattern else { return nil }
-                return known.union(byText[field]?[text] ?? [])
-            }
-        }.sorted { $0.count < $1.count }
-        return named.count < 2 ? Array(tests.indices) : named[0].union(named[1]).sorted()
-    }
-
-    /// Whether one of the tests fails with this instead of what stands there; nil: with nothing.
-    func notices(_ rule: PolicyRule?, at place: Int) -> Bool {
-        nearRules[place].contains { test in
-            var set = set(near: test, withoutRule: place)
+    /// Whether a test fails with this rule instead of the one that stands there; nil: with none.
+    mutating func notices(_ rule: PolicyRule?, at place: Int) -> Bool {
+        let old = policy.rules[place]
+        let before = meeting(old)
+        let after = rule.map { meeting($0) } ?? CaseSet(of: owners.count)
+        let changed = rule?.effect == old.effect ? before ^ after : before | after
+        let newcomer = rule.map { Newcomer(effect: $0.effect.withoutReason, mode: $0.mode) }
+        return notices(changed, before, newcomer) { set in
+            set.rules.removeAll { $0.id == old.id }
             if let rule { set.rules.append(rule) }
-            return fails(test, set)
         }
     }
 
-    func notices(_ scope: ClosedScope?, at place: Int) -> Bool {
-        nearScopes[place].contains { test in
-            var set = set(near: test, withoutScope: place)
+    mutating func notices(_ scope: ClosedScope?, at place: Int) -> Bool {
+        let old = policy.closed[place]
+        let before = index.meeting(old.match, certainly: false)
+        let after = scope.map { index.meeting($0.match, certainly: false) }
+        let newcomer = scope.map { Newcomer(effect: nil, mode: $0.mode) }
+        return notices(before ^ (after ?? CaseSet(of: owners.count)), before, newcomer) { set in
+            set.closed.removeAll { $0.id == old.id }
             if let scope { set.closed.append(scope) }
-            return fails(test, set)
         }
     }
 
-    func notices(_ group: GroupMembership?, at place: Int) -> Bool {
-        (byText[.accessGroup]?[policy.groups[place].group] ?? []).contains { test in
-            var set = set(near: test)
-            set.groups = policy.groups
-            set.groups[place].members = []
-            if let group { set.groups[place] = group }
-            return fails(test, set)
+    mutating func notices(_ group: GroupMembership?, at place: Int) -> Bool {
+        let old = policy.groups[place]
+        let changed = joining(old) ^ (group.map { joining($0) } ?? CaseSet(of: owners.count))
+        return tests(of: changed).contains { test in
+            fails(test) { set in
+                set.groups.removeAll { $0.id == old.id }
+                if let group { set.groups.append(group) }
+            }
         }
     }
 
-    /// What decides the test.
-    private func set(
-        near test: Int, withoutRule rule: Int? = nil, withoutScope scope: Int? = nil
-    ) -> PolicySet {
-        PolicySet(
-            rules: rulesOf[test].filter { $0 != rule }.map { policy.rules[$0] },
-            closed: scopesOf[test].filter { $0 != scope }.map { policy.closed[$0] },
-            groups: policy.groups.filter { group in
-                cases[test].contains { $0.facts[.accessGroup] == .known([group.group]) }
-            })
+    /// Whether a test fails of those of the cases.
+    private mutating func notices(
+        _ changed: CaseSet, _ before: CaseSet, _ newcomer: Newcomer?,
+        _ change: (inout PolicySet) -> Void
+    ) -> Bool {
+        guard let newcomer else { return tests(of: changed).contains { fails($0, change) } }
+        let added = (changed & single) - before
+        var unmoved = unmoved[newcomer, default: CaseSet(of: owners.count)]
+        defer { self.unmoved[newcomer] = unmoved }
+        for number in changed - (added & unmoved) {
+            if fails(owners[number], change) { return true }
+            if added.contains(number) { unmoved.insert(number) }
+        }
+        return false
     }
 
-    private func fails(_ test: Int, _ set: PolicySet) -> Bool {
+    /// The cases whose programs the group takes in.
+    private mutating func joining(_ group: GroupMembership) -> CaseSet {
+        var joined = CaseSet(of: owners.count)
+        for member in group.members {
+            let box = PolicyBox(operations: group.operations, member)
+            joined = joined | index.truths(of: box).certain
+        }
+        var own = CaseSet(of: owners.count)
+        for number in index.naming(group.group, as: .accessGroup) { own.insert(number) }
+        return joined & own
+    }
+
+    private func fails(_ test: Int, _ change: (inout PolicySet) -> Void) -> Bool {
+        var set = PolicySet(
+            rules: rulesOf[test].map { policy.rules[$0] },
+            closed: scopesOf[test].map { policy.closed[$0] }, groups: groupsOf[test])
+        change(&set)
         let decision = ReferenceEvaluator(set).decide(tests[test].request)
         return !tests[test].expected.differences(decision).isEmpty
+    }
+
+    /// What the cases show of a statement.
+    struct Seen {
+        /// One meets it.
+        let isMet: Bool
+        /// Of each part whether one meets all the others and not it.
+        let decisive: [Bool]
+    }
+
+    mutating func seen(of statement: PolicyStatement) -> Seen {
+        let certainly = statement.effect?.grants ?? false
+        let parts = statement.match.parts.map {
+            index.meeting($0.part, of: statement.match, certainly: certainly)
+        }
+        var all = index.everything
+        var allButOne = CaseSet(of: owners.count)
+        for part in parts {
+            allButOne = (allButOne & part) | (all - part)
+            all = all & part
+        }
+        let decisive = parts.dropLast(statement.hiddenParts).map { !(allButOne - $0).isEmpty }
+        return Seen(isMet: !all.isEmpty, decisive: decisive)
+    }
+}
+
+extension PolicyFacts {
+    fileprivate var accessGroup: PolicyText? {
+        if case .known(let texts) = self[.accessGroup] { texts.first } else { nil }
     }
 }
 

@@ -86,6 +86,8 @@ package enum PolicyVocabulary {
                 "The access group that the members share. Not a program's own (`exe:…`, `unit:…`).",
             "members": "Subjects, each with a fact that no program of the same user can forge.",
             "mode": "`write`: all operations, if absent. `read`: reading, listing and using keys.",
+            "home":
+                "`true`: new items of the members belong to the group, where they name no other.",
             "from": "The first day on which the entry counts, YYYY-MM-DD.",
             "until": "The last day on which the entry counts, YYYY-MM-DD.",
         ],

@@ -20,7 +20,13 @@ extension Bridge {
             peer.callsUnderWay < peer.mostCalls
         else { throw .limitsExceeded }
         let request = try ServiceRequest(message, to: object)
-        guard hasRoom(for: request) else { throw .limitsExceeded }
+        // Descriptors are this process's until the call has its answer.
+        guard message.attached == request.attached else {
+            throw .invalidArguments("The call brings other descriptors than it takes")
+        }
+        guard hasRoom(for: request), request.attached == .none || hasRoomForDescriptor else {
+            throw .limitsExceeded
+        }
         peer.waiting.append(admit(message, from: peer, to: object, request))
         proceed(peer)
     }
@@ -37,6 +43,9 @@ extension Bridge {
         // One that is overdue has its answer.
         guard calls[call.number] != nil else { return }
         do throws(ServiceError) {
+            if case .retrieveSecret(let asked) = call.request {
+                return try retrieve(asked, for: call, as: introduced)
+            }
             if let outcome = try answerHere(call) { return answer(call, .success(outcome)) }
             guard mayBegin(call) else { throw .limitsExceeded }
         } catch { return answer(call, .failure(error)) }
@@ -150,6 +159,8 @@ extension Bridge {
     }
 
     func overdue(_ call: Call) {
+        // The portal waits as long as its user does.
+        guard retrieving[call.number] == nil else { return }
         call.peer.waiting.removeAll { $0 === call }
         // A question that stands goes on: its answer serves the next try.
         questions.drop(call.number)

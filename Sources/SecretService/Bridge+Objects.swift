@@ -27,6 +27,7 @@ extension Bridge {
         case .service:
             guard case .introspect = call.request else { return nil }
             return try introspect(call, ObjectPath.Folder.allCases.map(\.rawValue))
+        case .portal, .portalRequest: return try answerPortal(call)
         case .folder(.collection), .folder(.aliases), .collection, .item: return nil
         }
     }
@@ -42,7 +43,7 @@ extension Bridge {
         return try introspect(call, [])
     }
 
-    private func introspect(_ call: Call, _ children: [String]) throws(ServiceError) -> Outcome {
+    func introspect(_ call: Call, _ children: [String]) throws(ServiceError) -> Outcome {
         guard case .introspect = call.request else { throw .unknownMethod }
         return Outcome(.text(Introspection.document(of: call.object, children: children)))
     }

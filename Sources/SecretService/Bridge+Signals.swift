@@ -37,6 +37,9 @@ extension Bridge {
         let path = BusValue.path(place.path)
         switch event {
         case .created: signal(ObjectPath.root, .service, "CollectionCreated", [path])
+        case .deleted:
+            toldLocks[place] = nil
+            signal(ObjectPath.root, .service, "CollectionDeleted", [path])
         case .replaced:
             signal(ObjectPath.root, .service, "CollectionChanged", [path])
             tellItems(in: place)

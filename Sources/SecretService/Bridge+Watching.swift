@@ -38,6 +38,7 @@ extension Bridge {
             let place = Scope.Place.keychain(change.keychain)
             switch change.event {
             case .created: tell(place, .created)
+            case .deleted: tell(place, .deleted)
             case .locked(let isLocked): tell(place, .locked(isLocked))
             case .labelled(let label): tell(place, .labelled(label))
             case .replaced: tell(place, .replaced)

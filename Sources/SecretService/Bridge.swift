@@ -33,9 +33,13 @@ package final class Bridge {
     /// Reads `Items` for those that are told of them: however many, calls don't wait for that.
     let listing = WorkPool(threads: 1)
     let questions = Questions()
+    /// For requests of the portal's: each may wait for the user, or for a pipe that is full.
+    let portal = WorkPool(threads: Limits.portalRequests)
 
     var peers: [String: Peer] = [:]
     var calls: [UInt64: Call] = [:]
+    /// What is done for the portal, by the calls' numbers; some of the calls have ended.
+    var retrieving: [UInt64: PortalRequest] = [:]
     /// When each call must have its answer, the earliest first; some have it. Numbers and no calls: a
     /// call holds its message, with a secret perhaps, and ends with its answer.
     private var deadlines: [(number: UInt64, due: ContinuousClock.Instant)] = []

@@ -18,7 +18,7 @@ struct CallWork: Sendable {
         case .item(let collection, let item): try ofItem(collection, item, asking: asking)
         case .folder(let folder): try ofFolder(folder)
         // Answered by the thread that has the connection.
-        case .session, .prompt: throw .unknownMethod
+        case .session, .prompt, .portal, .portalRequest: throw .unknownMethod
         }
     }
 
@@ -148,6 +148,11 @@ extension ServiceRequest {
         case .setAlias: .accessDenied
         default: .failed
         }
+    }
+
+    /// What of descriptors comes with it.
+    var attached: AttachedDescriptors {
+        if case .retrieveSecret = self { .one } else { .none }
     }
 
     /// Of the secret that it brings.

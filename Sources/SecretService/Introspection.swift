@@ -59,7 +59,7 @@ enum Introspection {
                         "invalidated_properties": "as",
                     ]
                 ]
-            case .item, .session, .introspectable, .properties: [:]
+            case .item, .session, .introspectable, .properties, .portal, .portalRequest: [:]
             }
         return signals.map { name, arguments in
             "  <signal name=\"\(name)\">\n"
@@ -73,7 +73,7 @@ extension ObjectPath {
     fileprivate var tellsChanges: Bool {
         switch self {
         case .collection, .item: true
-        case .service, .folder, .session, .prompt: false
+        case .service, .folder, .session, .prompt, .portal, .portalRequest: false
         }
     }
 }

@@ -165,7 +165,7 @@ struct KeychainItems: CollectionItems {
         new.attributes[.contentType] = .string(item.contentType)
         new.accessible = .whenUnlocked
         new.trusted = []
-        new.replacesSame = item.replaces
+        new.whenSame = item.replaces ? .replace : .add
         new.authenticationUI = .fail
         do throws(RequestError) {
             let added = try send(

@@ -14,6 +14,8 @@ enum Names {
         case prompt = "org.freedesktop.Secret.Prompt"
         case properties = "org.freedesktop.DBus.Properties"
         case introspectable = "org.freedesktop.DBus.Introspectable"
+        case portal = "org.freedesktop.impl.portal.Secret"
+        case portalRequest = "org.freedesktop.impl.portal.Request"
     }
 }
 
@@ -50,6 +52,11 @@ enum Limits {
     /// Questions that stand at once, of all programs and of one: others wait.
     static let questions = 4
     static let questionsOfGroup = 2
+    /// Requests of the desktop's portal, and those of them for one application: each has a thread.
+    static let portalRequests = 16
+    static let portalRequestsOfApplication = 4
+    /// Calls that bring a descriptor, before and while they are done.
+    static let descriptors = 64
     static let peers = 512
     /// Of them, connections of programs of one name.
     static let peersOfGroup = 128
@@ -70,6 +77,8 @@ enum Limits {
     static let memoryBytes = 4 * 1024 * 1024
 
     static let answer: Duration = .seconds(20)
+    /// For a pipe or socket to take an application's secret.
+    static let portalWrite: Duration = .seconds(5)
     static let unusedPrompt: Duration = .seconds(600)
     /// Between the reply to Prompt and the signal that it has ended: a client may listen for the
     /// signal only once it has the reply.

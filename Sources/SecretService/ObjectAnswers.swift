@@ -49,10 +49,12 @@ struct CollectionAnswers {
             ])
     }
 
-    /// No verb deletes a keychain.
     func delete() throws(ServiceError) -> Outcome {
         _ = try scope.facts(of: place)
-        throw .notSupported
+        guard try !scope.isFixed(place) else { throw .notSupported }
+        guard scope.canAsk() else { throw .accessDenied }
+        let task = PromptTask(work: .deleteCollection(place))
+        return Outcome(.path(task.path), effects: [.offered(task)])
     }
 
     private func value(
@@ -64,7 +66,7 @@ struct CollectionAnswers {
         case .locked: .bool(facts.isLocked)
         case .created: .uint64(facts.created)
         case .modified: .uint64(facts.modified)
-        case .collections, .attributes, .type: throw .unknownProperty
+        case .collections, .attributes, .type, .version: throw .unknownProperty
         }
     }
 
@@ -143,7 +145,7 @@ struct ItemAnswers {
             case .type: .text(facts.type)
             case .created: .uint64(facts.created)
             case .modified: .uint64(facts.modified)
-            case .collections, .items: throw .unknownProperty
+            case .collections, .items, .version: throw .unknownProperty
             }
         }
     }

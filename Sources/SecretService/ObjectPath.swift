@@ -2,7 +2,8 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// What an object path below `/org/freedesktop/secrets` names, whether it is there or not.
+/// What an object path names below `/org/freedesktop/secrets` or of the portal's, whether it is there or
+/// not.
 enum ObjectPath: Hashable, Sendable {
     case service
     case folder(Folder)
@@ -10,6 +11,9 @@ enum ObjectPath: Hashable, Sendable {
     case item(CollectionName, ItemName)
     case session(String)
     case prompt(String)
+    case portal
+    /// By its whole path, which the portal chose.
+    case portalRequest(String)
 
     /// The objects that have nothing but children.
     enum Folder: String, Sendable, CaseIterable {
@@ -24,7 +28,11 @@ enum ObjectPath: Hashable, Sendable {
 
     /// nil for a path that can't name anything here.
     init?(_ path: String) {
-        guard path.utf8.count <= Self.longest, path.hasPrefix(Self.root) else { return nil }
+        guard path.utf8.count <= Self.longest else { return nil }
+        guard path.hasPrefix(Self.root) else {
+            self.init(ofPortal: path)
+            return
+        }
         let parts = path.dropFirst(Self.root.count).split(
             separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first else {
@@ -39,6 +47,16 @@ enum ObjectPath: Hashable, Sendable {
         }
         guard let folder = Folder(rawValue: String(parts[1])) else { return nil }
         self.init(folder, Array(parts.dropFirst(2)))
+    }
+
+    private init?(ofPortal path: String) {
+        if path == PortalRequest.path {
+            self = .portal
+        } else if path.hasPrefix(PortalRequest.handles) {
+            self = .portalRequest(path)
+        } else {
+            return nil
+        }
     }
 
     private init?(_ folder: Folder, _ parts: [Substring]) {
@@ -76,6 +94,8 @@ extension ObjectPath: CustomStringConvertible {
         case .item(let collection, let item): collection.path + "/" + item.description
         case .session(let name): Self.root + "/session/" + name
         case .prompt(let name): Self.root + "/prompt/" + name
+        case .portal: PortalRequest.path
+        case .portalRequest(let path): path
         }
     }
 }

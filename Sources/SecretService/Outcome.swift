@@ -55,6 +55,7 @@ enum ItemEvent: Sendable {
 
 enum CollectionEvent: Sendable {
     case created
+    case deleted
     case locked(Bool)
     case labelled(String)
     /// All of it may be other than before.
@@ -67,6 +68,7 @@ struct PromptTask: Sendable {
         /// As they were named, with what each names.
         case unlock([UnlockTarget])
         case createCollection(label: String, alias: String)
+        case deleteCollection(Scope.Place)
         case deleteItem(ItemName, in: Scope.Place)
     }
 
@@ -113,7 +115,7 @@ extension PromptTask.Work {
         case .unlock: PromptResult(isDismissed: true, signature: "ao", value: .paths([]))
         case .createCollection:
             PromptResult(isDismissed: true, signature: "o", value: .path(ObjectPath.none))
-        case .deleteItem:
+        case .deleteCollection, .deleteItem:
             PromptResult(isDismissed: true, signature: "s", value: .text(""))
         }
     }

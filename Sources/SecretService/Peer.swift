@@ -33,6 +33,8 @@ final class Peer {
     private(set) var listed: [ListedItem] = []
     /// Signals that wait for the end of its prompt.
     var held: [BusMessage] = []
+    /// False once the keychain has said that it is not the desktop's portal.
+    var mayBePortal = true
     var lastCall = ContinuousClock.now
     var locks: [ContinuousClock.Instant] = []
     /// In whose name the keychain keeps what was proven for this program.

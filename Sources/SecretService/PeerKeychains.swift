@@ -17,6 +17,11 @@ package protocol PeerKeychains: Sendable {
         _ process: Descriptor, heardOf: UInt64?
     ) throws(RequestError) -> IntroducedPeer
 
+    /// The same of an application for which a peer asks; refused where that is not the desktop's portal.
+    func introduce(
+        _ application: PortalApplication, by portal: IntroducedPeer
+    ) throws(RequestError) -> IntroducedPeer
+
     /// The program has left the bus.
     func forget(_ peer: IntroducedPeer)
 
@@ -61,6 +66,11 @@ package struct EmbeddedPeers: PeerKeychains {
     ) throws(RequestError) -> IntroducedPeer {
         IntroducedPeer(handle: 0, group: nil)
     }
+
+    /// One group for all would be one for all applications.
+    package func introduce(
+        _ application: PortalApplication, by portal: IntroducedPeer
+    ) throws(RequestError) -> IntroducedPeer { throw .refused(.notEntitled) }
 
     package func forget(_ peer: IntroducedPeer) {}
 

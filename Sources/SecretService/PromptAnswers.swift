@@ -14,6 +14,11 @@ struct PromptAnswers {
             case .unlock(let targets): return unlock(targets) ?? work.dismissed
             case .createCollection(let label, let alias):
                 return try createCollection(label, alias)
+            case .deleteCollection(let place):
+                _ = try scope.send(DeleteKeychain(keychain: place.name), asking: true)
+                return PromptResult(
+                    isDismissed: false, signature: "s", value: .text(""),
+                    effects: [.collection(place, .deleted)])
             case .deleteItem(let item, let place):
                 try scope.items(in: place).delete(item, asking: true)
                 return PromptResult(
@@ -70,10 +75,17 @@ struct PromptAnswers {
     private func createCollection(
         _ label: String, _ alias: String
     ) throws(ServiceError) -> PromptResult {
-        let taken = Set(try scope.collections().map(\.place.name) + Self.reserved)
+        var taken = Set(try scope.collections().map(\.place.name) + Self.reserved)
         let isLogin = alias == "default" && !taken.contains("login")
-        let name = isLogin ? "login" : try Self.name(for: label, without: taken)
-        _ = try scope.send(CreateKeychain(name: name, password: nil, asks: true), asking: true)
+        func newName() throws(ServiceError) -> String {
+            isLogin ? "login" : try Self.name(for: label, without: taken)
+        }
+        var name = try newName()
+        while try !create(name) {
+            // A deleted keychain that can be restored has the name.
+            guard taken.insert(name).inserted else { throw .failed }
+            name = try newName()
+        }
         let place = Scope.Place.keychain(name)
         if !label.isEmpty, label != name {
             var change = KeychainSettingsChange()
@@ -89,6 +101,16 @@ struct PromptAnswers {
         return PromptResult(
             isDismissed: false, signature: "o", value: .path(place.path),
             effects: [.collection(place, .created)])
+    }
+
+    /// False where no new keychain can have the name, of which the user was not asked.
+    private func create(_ name: String) throws(ServiceError) -> Bool {
+        let verb = CreateKeychain(name: name, password: nil, asks: true)
+        do throws(ServiceError) { _ = try scope.send(verb, asking: true) } catch {
+            guard error == .nameTaken else { throw error }
+            return false
+        }
+        return true
     }
 
     private static let reserved = ["session", "system"]

@@ -80,6 +80,12 @@ struct Scope: Sendable {
         }
     }
 
+    /// Whether programs count on the collection, so that it can't be deleted.
+    func isFixed(_ place: Place) throws(ServiceError) -> Bool {
+        if place == .memory || place == .keychain(Self.login) { return true }
+        return try place == self.place(alias: "default")
+    }
+
     /// Those that stand for a collection that is there.
     func aliases() throws(ServiceError) -> [String] {
         let preferences = try send(Preferences(nil))

@@ -24,6 +24,7 @@ package enum SecretsProgram {
     private static func serve(
         _ name: String, _ bus: BusConnection, _ keychains: any PeerKeychains
     ) -> Int32 {
+        Descriptor.ignoreBrokenPipes()
         do throws(Bridge.Failure) {
             try Bridge(bus, keychains).run()
             return 0

@@ -19,6 +19,7 @@ struct ServiceError: Error, Hashable, Sendable {
     static let noSession = secret("NoSession", "There is no such session")
     static let noSuchObject = secret("NoSuchObject", "There is no such object")
     static let accessDenied = bus("AccessDenied", "Access is denied")
+    static let nameTaken = bus("Failed", "There is one of that name")
     static let failed = bus("Failed", "The keychain does not answer")
     static let limitsExceeded = bus("LimitsExceeded", "That is more than is taken")
     static let notSupported = bus("NotSupported", "That is not supported")
@@ -59,6 +60,7 @@ extension ServiceError {
             case .state(.notFound), .state(.noSuchKeychain), .state(.noDefaultKeychain):
                 .noSuchObject
             case .state(.readOnly): .accessDenied
+            case .state(.duplicateKeychain): .nameTaken
             case .state, .failed: .failed
             }
     }

@@ -56,6 +56,8 @@ extension ServiceMember {
         case .prompt: prompt
         case .properties: properties
         case .introspectable: [plain("Introspect", gives: ["xml": "s"]) { _ in .introspect }]
+        case .portal: [retrieveSecret]
+        case .portalRequest: [plain("Close") { _ in .closePortalRequest }]
         }
     }
 
@@ -174,6 +176,8 @@ struct ObjectInterface: Sendable {
         case .item: [item] + every
         case .session: [ObjectInterface(.session)] + every
         case .prompt: [ObjectInterface(.prompt)] + every
+        case .portal: [ObjectInterface(.portal, [(.version, false)])] + every
+        case .portalRequest: [ObjectInterface(.portalRequest)] + every
         }
     }
 
@@ -226,7 +230,7 @@ struct ObjectInterface: Sendable {
                     try message.variant("a{ss}") { () throws(BusReadError) in
                         try message.pairs()
                     })
-            case .collections, .items, .locked, .created, .modified: throw .mismatch
+            case .collections, .items, .locked, .created, .modified, .version: throw .mismatch
             }
         } catch { throw .read(error) }
     }

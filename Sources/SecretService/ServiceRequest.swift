@@ -26,6 +26,9 @@ enum ServiceRequest: Sendable {
     case closeSession
     case prompt
     case dismiss
+    // The portal.
+    case retrieveSecret(PortalRequest)
+    case closePortalRequest
     // Each object.
     case get(ServiceProperty)
     case getAll([ServiceProperty])
@@ -72,6 +75,7 @@ enum ServiceProperty: String, Sendable, CaseIterable {
     case locked = "Locked"
     case created = "Created"
     case modified = "Modified"
+    case version
 
     var signature: String {
         switch self {
@@ -80,6 +84,7 @@ enum ServiceProperty: String, Sendable, CaseIterable {
         case .label, .type: "s"
         case .locked: "b"
         case .created, .modified: "t"
+        case .version: "u"
         }
     }
 }

@@ -7,8 +7,9 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import Synchronization
 
-/// The name of a key in the kernel's keyring, and the context that its content is sealed with.
-struct KeptKey: Sendable {
+/// The name of a key in the kernel's keyring, and the context that its content is sealed with. An
+/// object, as each request hands its keychain's on.
+final class KeptKey: Sendable {
     let name: String
     private let keychain: [UInt8]
     private let place: [UInt8]
@@ -163,8 +164,8 @@ package final class PendingUnlocks: @unchecked Sendable {
 /// When an unlock began, and the settings of its keychain then: kept beside the key, and sealed with
 /// it.
 ///
-/// Time is the machine's since it was started, asleep or not. The kernel's own timeouts go by the
-/// wall's clock, which can be set.
+/// Time is the machine's since it was started, asleep or not. The kernel's own timeouts of keys go by
+/// the wall's clock, which can be set, and are not used.
 struct AutoLockTerms: Sendable, Equatable {
     static let byteCount = KeychainSettings.byteCount + 8
 
@@ -238,20 +239,13 @@ extension Duration {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// For the kernel's timeouts, which end with a second of the wall's clock: not before this has
-    /// passed, and at most two seconds after.
-    var kernelSeconds: UInt32 {
-        let whole = components.seconds + (components.attoseconds > 0 ? 1 : 0)
-        return UInt32(clamping: whole + 1)
-    }
-
     /// Since the machine was started, with the time it slept.
     static var sinceBoot: Duration { ContinuousClock().systemEpoch.duration(to: .now) }
 }
 
 /// When open keychains were last used: what "idle" is counted from.
 ///
-/// A restarted daemon counts from its start; the kernel's timeout goes on meanwhile.
+/// A restarted daemon counts from its start.
 final class IdleTracker: Sendable {
     private struct Use {
         var last: Duration
@@ -298,9 +292,11 @@ final class IdleTracker: Sendable {
 
     /// Whether time is what closed it.
     func hasRunOut(_ keychain: KeychainID) -> Bool {
-        let now = Duration.sinceBoot
+        let (now, bounds) = (Duration.sinceBoot, bounds)
         return uses.withLock { uses in
-            uses[keychain].map { $0.terms.rest(lastUse: $0.last, at: now) == .zero } ?? false
+            uses[keychain].map {
+                $0.terms.tightened(by: bounds).rest(lastUse: $0.last, at: now) == .zero
+            } ?? false
         }
     }
 }

@@ -32,8 +32,37 @@ extension KernelVault {
     }
 
     private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
+        terms(of: name, user)?.settings
+    }
+
+    private func terms(of name: String, _ user: UInt32) -> AutoLockTerms? {
         guard let kept = keyring.read(name, of: user) else { return nil }
-        return AutoLockTerms(kept: kept)?.tightened(by: uses.bounds).settings
+        return AutoLockTerms(kept: kept)?.tightened(by: uses.bounds)
+    }
+
+    /// Takes the unlocks whose time is over out of the kernel's memory.
+    package func lockOverdue() {
+        for user in users() {
+            for name in names("unlock:", of: user) {
+                guard let keychain = Self.keychain(ofUnlock: name, user),
+                    isOverdue(name, keychain)
+                else { continue }
+                try? locks.lock(keychain) {
+                    // It may have been opened anew by now.
+                    if isOverdue(name, keychain) { keyring.remove(name, of: user) }
+                }
+            }
+        }
+    }
+
+    private func isOverdue(_ unlock: String, _ keychain: KeychainID) -> Bool {
+        terms(of: unlock, keychain.user).map { uses.rest(of: $0, keychain) == .zero } ?? false
+    }
+
+    /// That of `unlock:SESSION:KEYCHAIN`.
+    private static func keychain(ofUnlock key: String, _ user: UInt32) -> KeychainID? {
+        let name = key.split(separator: ":", maxSplits: 2).last.flatMap { KeychainName(String($0)) }
+        return name.map { KeychainID(user: user, name: $0) }
     }
 
     /// `device:` is an earlier version's, which this one may have been started after.

@@ -103,19 +103,17 @@ package final class KernelVault: KeyVault {
         try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
             try keyring.write(firstUnlock.name, first, of: keychain.user)
             uses.begin(keychain.id, terms.tightened(by: uses.bounds))
-            try write(unlock, session, keychain, terms)
+            try write(unlock, session, keychain)
         }
         sessions.setLockReason(.none, of: session.id)
     }
 
     private func write(
-        _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
-        _ terms: AutoLockTerms
+        _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain
     ) throws(RequestError) {
         let name = unlockKey(session, keychain).name
-        let rest = uses.rest(of: terms.tightened(by: uses.bounds), keychain.id)
         try sessions.whileKnown(session) { () throws(RequestError) in
-            try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+            try keyring.write(name, unlock, of: keychain.user)
         }
     }
 
@@ -133,7 +131,7 @@ package final class KernelVault: KeyVault {
             let unlock = sealed(keys, key, sealing, terms)
             try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
                 uses.change(keychain.id, terms.tightened(by: uses.bounds))
-                do throws(RequestError) { try write(unlock, session, keychain, terms) } catch {
+                do throws(RequestError) { try write(unlock, session, keychain) } catch {
                     guard error == .state(.noSession) else { throw error }
                 }
             }
@@ -320,25 +318,13 @@ package final class KernelVault: KeyVault {
                 guard let sealing = sessionKey(session),
                     let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
                 else { continue }
-                if isUse, lasting.settings.lockAfterIdle != nil {
-                    renew(keychain, lasting, in: live)
-                }
+                // The user is not idle, whichever login shows activity.
+                if isUse { uses.note(keychain.id) }
                 found = consume keys
             }
             logins.append(session.id)
         }
         return found
-    }
-
-    /// The user is not idle, whichever login shows activity.
-    private func renew(_ keychain: OpenKeychain, _ terms: AutoLockTerms, in live: [LoginSession]) {
-        uses.note(keychain.id)
-        guard let rest = uses.rest(of: terms, keychain.id), rest != .zero else { return }
-        for session in live {
-            keyring.setTimeout(
-                unlockKey(session, keychain).name, of: keychain.user,
-                seconds: rest.kernelSeconds)
-        }
     }
 
     private func unlockKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {

@@ -18,8 +18,13 @@ struct DeputyKeychains: PeerKeychains {
     func introduce(
         _ process: Descriptor, heardOf: UInt64?
     ) throws(RequestError) -> IntroducedPeer {
-        let peer = try deputy.introduce(process, heardOf: heardOf)
-        return IntroducedPeer(handle: peer.handle, group: peer.identifier)
+        introduced(try deputy.introduce(process, heardOf: heardOf))
+    }
+
+    func introduce(
+        _ application: PortalApplication, by portal: IntroducedPeer
+    ) throws(RequestError) -> IntroducedPeer {
+        introduced(try deputy.introduce(application, by: relayed(portal)))
     }
 
     func forget(_ peer: IntroducedPeer) { deputy.forget(relayed(peer)) }
@@ -38,7 +43,11 @@ struct DeputyKeychains: PeerKeychains {
         try deputy.changes(after: position)
     }
 
+    private func introduced(_ peer: RelayedPeer) -> IntroducedPeer {
+        IntroducedPeer(handle: peer.handle, group: peer.group)
+    }
+
     private func relayed(_ peer: IntroducedPeer) -> RelayedPeer {
-        RelayedPeer(handle: peer.handle, identifier: peer.group)
+        RelayedPeer(handle: peer.handle, group: peer.group)
     }
 }

@@ -63,7 +63,8 @@ struct PolicyCheckCommand: ParsableCommand {
             PolicyOutput.count(report.warningCount, "warning"),
         ]
         if let tests {
-            counts.append("\(tests.passedCount) of \(tests.outcomes.count) tests passed")
+            let all = PolicyOutput.count(tests.outcomes.count, "test")
+            counts.append("\(tests.passedCount) of \(all) passed")
         }
         StandardStream.output.write(counts.joined(separator: ", ") + "\n")
     }

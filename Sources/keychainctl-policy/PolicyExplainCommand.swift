@@ -22,14 +22,14 @@ struct PolicyExplainCommand: ParsableCommand {
             "Explain what this process may do, by what the keychain service knows of it.",
             valueName: "pid"))
     var pid: UInt32?
-    @Option(help: "With --pid: the operation.")
-    var operation = "read-secret"
+    @Option(help: "With --pid: the operation, read-secret when left out.")
+    var operation: String?
     @Option(
         help: """
             With --pid: the item's facts as JSON. Without an access group, the item is one of the \
             program's own.
             """)
-    var item = "{}"
+    var item: String?
     @Flag(help: "Explain the last request that was refused.")
     var lastDenied = false
     @Flag(help: "Show all rules that were missed by one field.")
@@ -44,6 +44,11 @@ struct PolicyExplainCommand: ParsableCommand {
         if [pid != nil, lastDenied, request != nil].count(where: \.self) > 1 {
             throw ValidationError("Say one of REQUEST, --pid and --last-denied.")
         }
+        if pid == nil, operation != nil || item != nil {
+            throw ValidationError(
+                "--operation and --item go with --pid. A REQUEST has them as \"operation\" and "
+                    + "\"resource\".")
+        }
     }
 
     func run() throws {
@@ -56,8 +61,8 @@ struct PolicyExplainCommand: ParsableCommand {
     /// The request, and what there is to say before it is explained.
     private func asked() throws -> (request: PolicyRequest, heading: String) {
         if let pid {
-            let operation = try RequestOperation.named(operation)
-            let facts = try AccessText.facts(item, .resource, today: policies.today)
+            let operation = try RequestOperation.named(operation ?? "read-secret")
+            let facts = try AccessText.facts(item ?? "{}", .resource, today: policies.today)
             let report = try ServiceFacts.of(pid)
             let request = try understood { () throws(RequestLine.Mistake) in
                 try report.request(operation, item: facts, today: policies.today)

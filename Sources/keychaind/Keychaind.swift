@@ -24,6 +24,7 @@ struct Keychaind: ParsableCommand {
 
     /// What the administrator wants of every keychain.
     private static let bounds = "/etc/keychain/locking.conf"
+    private static let renamed = "/etc/keychain/renamed-accounts"
 
     @Option(help: "The socket that programs use.")
     var socket = "/run/keychain/keychain.sock"
@@ -73,7 +74,8 @@ struct Keychaind: ParsableCommand {
             folders: [
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
-        let bounds = try LockingBounds(Self.bounds)
+        let bounds = try LockingBounds.file(Self.bounds)
+        let renamed = try RenamedAccounts.file(Self.renamed)
         // Before a program can ask for anything.
         loader.start()
         let inherited = ServiceNotification.inherited()
@@ -84,21 +86,23 @@ struct Keychaind: ParsableCommand {
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
             programs: .init(
                 authentication: programs.authentication, prompter: programs.prompter,
-                deputy: programs.deputy, tpm: programs.tpm, securityKeys: programs.securityKeys),
+                deputy: programs.deputy, tpm: programs.tpm, securityKeys: programs.securityKeys,
+                importer: programs.importer),
             accounts: .init(
                 name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) },
                 hasEmptyPassword: { Account.hasEmptyPassword($0) }),
             bounds: { bounds.now }, log: log)
         plan.policy = policy
+        plan.nameInKeychains = { renamed.now.name(of: $0) }
         plan.vaultKey = inherited.first { $0.name == VaultKey.name }
             .map { Descriptor(owning: $0.descriptor) }
         plan.credentials = Credentials.given()
         let daemon = try Daemon(plan)
         loader.watch()
         daemon.watch {
-            do { try bounds.loadIfChanged() } catch {
-                log("\(error); what was in force stays in force")
+            for load in [bounds.loadIfChanged, renamed.loadIfChanged] {
+                do { try load() } catch { log("\(error); what was in force stays in force") }
             }
         }
         signals.handle(stop: { daemon.stop() }, reload: { loader.load() })
@@ -112,7 +116,7 @@ struct Keychaind: ParsableCommand {
     private func message(for error: any Error) -> String {
         switch error {
         case let error as StartError: error.description
-        case let mistake as LockingBounds.Mistake: mistake.description
+        case let mistake as FileMistake: mistake.description
         case SystemError.notPrivate:
             "\(state), or the folder of \(loginSocket): must be a folder of root's that no other "
                 + "user can write to, and the key files in it root's and closed to others"

@@ -7,6 +7,8 @@ struct Programs {
     let prompter: String
     /// Asks for programs of the user's bus. Where it is not installed, none does.
     let deputy: String
+    /// Reads keychain files from elsewhere.
+    let importer: String
     /// Compiles policies.
     let policyCompiler: String
     /// nil where it is not installed: a machine without a TPM can do without its library.
@@ -24,6 +26,7 @@ struct Programs {
             ?? "/usr/libexec/keychain/keychain-secrets"
         tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
         securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
+        importer = try Self.installed("../libexec/keychain/keychain-import")
         policyCompiler = try Self.installed("../libexec/keychain/keychainctl-policy")
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")

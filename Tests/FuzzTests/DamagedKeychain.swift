@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import KeychainAccessControl
+import KeychainLinuxSystem
 import KeychainModel
 import KeychainPolicyModel
+import KeychainRows
 import KeychainSecrets
 import SystemTestSupport
 
@@ -31,11 +33,23 @@ enum DamagedKeychain {
         try require(made, "\(path) could not be made")
         do {
             if bytes.first ?? 0 & 1 == 1 {
-                let returned = try ReturningKeychain(path, owner: owner, deviceKey: deviceKey)
-                try returned.publish(at: folder("restored.keychain"))
-                return try use(folder("restored.keychain"))
+                return try isReturned(
+                    from: .reading(path), through: OwnProcessReader(), in: folder)
             }
             return try use(path)
+        } catch is KeychainStoreError { return false }
+    }
+
+    /// What is restored is used, too.
+    static func isReturned(
+        from copy: Descriptor, through reader: some ForeignReader, in folder: ScratchFolder
+    ) throws -> Bool {
+        do {
+            let returned = try ReturningKeychain(
+                from: copy, through: reader, at: folder("returning"), owner: owner,
+                deviceKey: deviceKey)
+            try returned.publish(at: folder("restored.keychain"))
+            return try use(folder("restored.keychain"))
         } catch is KeychainStoreError { return false }
     }
 

@@ -11,6 +11,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case loginFrames = "login-frames"
     case keychainRecords = "keychain-records"
     case keychainFile = "keychain-file"
+    case keychainRows = "keychain-rows"
     case policyImage = "policy-image"
     case yaml
     case policies
@@ -29,6 +30,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .loginFrames: try LoginFrames.read(bytes)
         case .keychainRecords: try KeychainRecords.read(bytes)
         case .keychainFile: try DamagedKeychain.read(bytes)
+        case .keychainRows: try ForeignRows.read(bytes)
         case .policyImage: try PolicyImages.read(bytes)
         case .yaml: try PolicyFiles.readYAML(bytes)
         case .policies: try PolicyFiles.readPolicies(bytes)

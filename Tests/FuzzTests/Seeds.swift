@@ -44,6 +44,7 @@ enum Seeds {
         case .keychainFile:
             // Whole; whole and restored; a byte of one sealed record changed.
             [[0], [1], [0, 0x00, 0x7F, 0x00, 1, 0xFF], [1, 0x00, 0x7F, 0x00, 1, 0xFF]]
+        case .keychainRows: [try ForeignRows.seed()]
         case .policyImage: try policyImages()
         case .yaml, .policies: policies.map { Array($0.utf8) }
         case .editors: Editors.seeds

@@ -27,7 +27,7 @@ struct Filled {
             .schema: .string("org.example.Benchmark"), .label: .string("item \(number)"),
         ]
         item.trusted = []
-        item.replacesSame = replacing
+        item.whenSame = replacing ? .replace : .add
         let secret = HeldSecret(SecretBytes(copying: Array("secret \(number)".utf8)))
         return try keychain.send(Add(item, secret: secret, returning: .reference))
     }

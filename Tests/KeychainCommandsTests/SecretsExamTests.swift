@@ -74,4 +74,34 @@ import Testing
         let found = try findings(.process(7, program: Self.ours), desktop: desktop)
         #expect(found.count { $0.remedy?.contains("--password-store") == true } == notes)
     }
+
+    @Test(arguments: [
+        "DBusName=org.freedesktop.secrets\nInterfaces=org.freedesktop.impl.portal.Secret;\nUseIn=gnome\n",
+        "[portal]\nInterfaces=a.b;org.freedesktop.impl.portal.Secret\nDBusName=org.freedesktop.secrets",
+    ])
+    func `a portal's file that names the Secret Service is one`(text: String) {
+        #expect(PortalFile.asksHere(text: text))
+    }
+
+    @Test(arguments: [
+        "", "DBusName=org.freedesktop.secrets\nInterfaces=org.freedesktop.impl.portal.Settings\n",
+        "DBusName=org.kde.secrets\nInterfaces=org.freedesktop.impl.portal.Secret\n",
+        "Interfaces=org.freedesktop.impl.portal.Secret\n",
+    ])
+    func `any other portal's file is none`(text: String) {
+        #expect(!PortalFile.asksHere(text: text))
+    }
+
+    @Test func `where a portal is installed it is told whether it asks here`() throws {
+        func found(_ portal: String?, hasPortal: Bool = true) -> [Finding] {
+            let status = SecretsStatus(
+                .process(7, program: Self.ours), isEnabled: true, portal: portal)
+            return SecretsExam(
+                status, BusActivation(folders: []), desktop: nil, hasPortal: hasPortal
+            ).findings.filter { $0.sentence.contains("xdg-desktop-portal") }
+        }
+        #expect(found(nil).map(\.state) == [.note])
+        #expect(found("/usr/share/x/keychain.portal").map(\.state) == [.fine])
+        #expect(found(nil, hasPortal: false).isEmpty)
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainDatabase
 import KeychainModel
+import KeychainRows
 import Testing
 
 @testable import KeychainItemStore
@@ -36,7 +37,7 @@ import Testing
     }
 
     @Test func `a value longer than any of ours is not read, whatever table it lies in`() throws {
-        let length = KeychainSchema.largestRecord + 1
+        let length = KeychainTables.largestRecord + 1
         try keychain.tamper(
             "INSERT INTO keybag VALUES (replace(hex(zeroblob(\(length / 2 + 1))), '0', 'a'), x'')")
         let foreign = try KeychainSchema.connect(keychain.path, .writing)

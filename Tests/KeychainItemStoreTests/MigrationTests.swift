@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import KeychainDatabase
 import KeychainModel
+import KeychainRows
 import Testing
 
 @testable import KeychainItemStore
@@ -75,7 +76,7 @@ import Testing
         let found = try file.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
         #expect(found.map(\.account) == (try keychain.find(query()).map(\.account)))
         #expect(try file.check(repair: false, keys: keychain.keys()).isClean)
-        #expect(try version(path) == KeychainSchema.version)
+        #expect(try version(path) == KeychainTables.version)
         let kept = KeychainGenerations(of: path).all
         #expect(kept.count == 1)
         #expect(try version(kept[0].path) == 1)

@@ -60,7 +60,7 @@ package enum Samples {
         item.isSynchronizable = true
         item.accessControl = rights
         item.trusted = [.own, .identity("exe:/usr/bin/git")]
-        item.replacesSame = true
+        item.whenSame = .replace
         item.authenticationUI = .fail
         item.reason = "to pay"
         return item
@@ -154,6 +154,7 @@ package enum Samples {
                 KeychainChange(keychain: "work", .locked(false)),
                 KeychainChange(keychain: "work", .labelled("Work")),
                 KeychainChange(keychain: "work", .replaced),
+                KeychainChange(keychain: "work", .deleted),
                 KeychainChange(
                     keychain: "work", .item(attributedReference, of: "exe:/a", .deleted)),
             ])
@@ -197,10 +198,11 @@ package enum Samples {
             SendRestore(keychain: nil, transfer: identifier, piece: [1, 2]),
             FinishRestore(keychain: "work", transfer: identifier, digest: digest),
             RestoreGeneration(keychain: nil, generation: 7),
-            Introduce(heardOf: .max, via: .portal), ForgetPeer(7),
+            Introduce(heardOf: .max, for: PortalApplication("org.example.One")), ForgetPeer(7),
             FindAttributed(keychain: "work", pairs: [.pair("a"): .string("b")], limit: 9),
             WatchKeychains(after: 9), EndProofs(of: [attributedReference]),
             ReadFormerSecrets(keychain: "work", attributedReference, generation: 3),
+            DeleteKeychain(keychain: "work"),
         ]
     }
 
@@ -227,7 +229,7 @@ package enum Samples {
             part(BeginBackup.self, transfer), part(ReadBackup.self, BackupPiece([8])),
             part(BeginRestore.self, transfer), part(SendRestore.self, Done()),
             part(FinishRestore.self, restored), part(RestoreGeneration.self, restored),
-            part(Introduce.self, RelayedPeer(handle: .max, identifier: "exe:/a")),
+            part(Introduce.self, RelayedPeer(handle: .max, group: "exe:/a")),
             part(ForgetPeer.self, Done()),
             part(FindAttributed.self, matches), part(WatchKeychains.self, changes),
             part(EndProofs.self, [attributedReference]),
@@ -239,6 +241,7 @@ package enum Samples {
                         contentType: "text/plain", replaced: 1.5, program: "exe:/a",
                         secret: secret("old"))
                 ]),
+            part(DeleteKeychain.self, Done()),
         ]
     }
 

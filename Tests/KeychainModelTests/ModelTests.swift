@@ -11,6 +11,28 @@ import Testing
         #expect(ItemReference(bytes: reference.bytes) == reference)
     }
 
+    @Test(arguments: ["", "acct", "1234567", "12345678", "é", "a\0", "a\0b", "pair:user"])
+    func `an attribute's name is kept as it is written`(_ name: String) {
+        #expect(Array(AttributeName(rawValue: name).rawValue.utf8) == Array(name.utf8))
+    }
+
+    @Test func `names of attributes are in the order of their bytes, the shorter first`() {
+        let names = ["", "a", "a\0", "aa", "aaaaaaa", "aaaaaaab", "ab", "cafe\u{301}", "caf\u{E9}"]
+        let sorted = names.reversed().map { AttributeName(rawValue: $0) }.sorted()
+        #expect(sorted.map { Array($0.rawValue.utf8) } == names.map { Array($0.utf8) })
+        #expect(Set(sorted).count == names.count)
+    }
+
+    @Test func `rights that ask for nothing are plain, however they were made`() {
+        let made = ItemAccessControl(
+            protection: .whenUnlocked, operations: [:], defaultOperation: .always)
+        #expect(made == .plain(.whenUnlocked))
+        #expect(made.operations.isEmpty && made.boundBiometry.isEmpty)
+        #expect(made.defaultOperation == .always && !made.isBoundToBiometry)
+        #expect(made != made.bound(to: [1]))
+        #expect(made.bound(to: [1]).boundBiometry == [1])
+    }
+
     @Test(arguments: [0, 12, 19, 21])
     func `bytes of another length are no reference`(_ count: Int) {
         #expect(

@@ -67,10 +67,4 @@ import Testing
                 == KeychainSettings(lockAfterIdle: 60, lockAfter: 3600))
         #expect(own.tightened(by: .loosest) == own)
     }
-
-    @Test func `the kernel's timeout is never shorter than what is left`() {
-        #expect(Duration.milliseconds(1).kernelSeconds == 2)
-        #expect(Duration.milliseconds(1001).kernelSeconds == 3)
-        #expect(Duration.seconds(2).kernelSeconds == 3)
-    }
 }

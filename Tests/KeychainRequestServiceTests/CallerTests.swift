@@ -173,26 +173,56 @@ import Testing
 
 @Suite struct SecurityLabelTests {
     @Test(arguments: [
-        (Optional<String>.none, Optional<String>.none), ("unconfined", nil),
-        ("unconfined_u:unconfined_r:unconfined_t:s0", nil),
-        ("system_u:system_r:httpd_t:s0", "selinux:system_u:system_r:httpd_t:s0"),
-        ("snap.firefox.firefox (enforce)", nil), ("/usr/sbin/cupsd (enforce)", nil), ("", nil),
+        "unconfined_u:unconfined_r:unconfined_t:s0", "system_u:system_r:unconfined_service_t:s0",
+        "user_u:user_r:user_t:s0", "staff_u:staff_r:staff_t:s0-s0:c0.c1023",
+        "sysadm_u:sysadm_r:sysadm_t:s0", "user_u:user_r:mozilla_t:s0",
+        "system_u:object_r:system_r:s0", "shop_u:shop_r:shop_t:s0", "unconfined", "",
     ])
-    func `a domain of SELinux names a program, an AppArmor profile by itself does not`(
-        _ label: String?, _ identity: String?
-    ) {
-        #expect(SecurityLabel.domain(label) == identity)
-        #expect(SecurityLabel.ofService(label) == identity)
+    func `a login's domain is no program's name`(_ label: String) {
+        #expect(SecurityLabel.selinux(label).serviceDomain == nil)
+    }
+
+    @Test func `a service's domain of SELinux names a program, an AppArmor profile does not`() {
+        let label = "system_u:system_r:httpd_t:s0"
+        #expect(SecurityLabel.selinux(label).serviceDomain == "selinux:" + label)
+        for other in [label, ":n:system_r:x:y (enforce)", "/usr/sbin/cupsd (enforce)"] {
+            #expect(SecurityLabel.appArmor(other).serviceDomain == nil)
+        }
+        #expect(SecurityLabel.none.serviceDomain == nil)
+        #expect(SecurityLabel.unreadable.serviceDomain == nil)
     }
 
     @Test(arguments: [
-        "user_u:user_r:user_t:s0", "staff_u:staff_r:staff_t:s0-s0:c0.c1023",
-        "sysadm_u:sysadm_r:sysadm_t:s0", "user_u:user_r:mozilla_t:s0",
-        "system_u:object_r:system_r:s0", "shop_u:shop_r:shop_t:s0",
-        "unconfined_u:unconfined_r:unconfined_t:s0", "system_u:system_r:unconfined_service_t:s0",
+        (SecurityLabel.none, Fact<[PolicyText]>.absent),
+        (.unreadable, .unknown),
+        (.selinux("user_u:user_r:mozilla_t:s0"), .known(["selinux:user_u:user_r:mozilla_t:s0"])),
+        (.selinux("unconfined_u:unconfined_r:unconfined_t:s0"), .absent),
+        (.selinux("of another module"), .unknown),
+        (.appArmor("unconfined"), .absent),
+        (.appArmor("/usr/sbin/cupsd (enforce)"), .known(["apparmor:/usr/sbin/cupsd"])),
+        (.appArmor("ntpd (kill)"), .known(["apparmor:ntpd"])),
+        (.appArmor("a (1)//hat (enforce)"), .known(["apparmor:a (1)//hat"])),
+        (
+            .appArmor("a//&b//hat (enforce)"),
+            .known(["apparmor:a//&b//hat", "apparmor:a", "apparmor:b//hat"])
+        ),
     ])
-    func `a login's domain is no program's name`(_ label: String) {
-        #expect(SecurityLabel.ofService(label) == nil)
+    func `policies know domains, and profiles that are enforced`(
+        _ label: SecurityLabel, _ fact: Fact<[PolicyText]>
+    ) {
+        #expect(label.fact == fact)
+    }
+
+    /// Else a forbidden program would go on with its profile in another mode, and one that is
+    /// permitted only where it is confined, without.
+    @Test(arguments: [
+        "cupsd (complain)", "a//&b (mixed)", "chrome (unconfined)", "chrome", "x (prompt)",
+        "x (enforce) ",
+    ])
+    func `a profile that confines nothing is no known label, and not none either`(
+        _ label: String
+    ) {
+        #expect(SecurityLabel.appArmor(label).fact == .unknown)
     }
 
     @Test(arguments: [
@@ -202,7 +232,7 @@ import Testing
     func `a program that chose a snap's profile is not the snap`(_ path: String) {
         // Files that are not there, or not below /snap: what a program that is not the snap shows.
         let executable = ExecutableFacts(path: path, device: 1, inode: 1)
-        #expect(SecurityLabel.snap("snap.firefox.firefox (enforce)", executable) == nil)
+        #expect(SecurityLabel.appArmor("snap.firefox.firefox (enforce)").snap(executable) == nil)
     }
 }
 

@@ -8,6 +8,7 @@ import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyEngine
 import Testing
 
 /// A deputy names programs by descriptors of their processes.
@@ -30,10 +31,11 @@ struct DeputyConnectionTests {
             newSession: true)
     }
 
-    private func introduce(_ descriptor: Descriptor, heardOf: UInt64? = nil) throws(RequestError)
-        -> RelayedPeer
-    {
-        try deputy.introduce(Introduce(heardOf: heardOf, via: .secretService), descriptor)
+    private func introduce(
+        _ descriptor: Descriptor, heardOf: UInt64? = nil, for application: PortalApplication? = nil
+    ) throws(RequestError) -> RelayedPeer {
+        try deputy.introduce(
+            Introduce(heardOf: heardOf, for: application), descriptor, under: .empty)
     }
 
     private func pidfd(_ id: Int32) -> Descriptor { Descriptor(owning: kc_pidfd_open(id)) }
@@ -45,14 +47,23 @@ struct DeputyConnectionTests {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    @Test func `no program but the desktop's portal asks for applications`() throws {
+        let child = try sleeping()
+        defer { child.kill() }
+        let application = try #require(PortalApplication("org.example.One"))
+        #expect(throws: RequestError.refused(.notEntitled)) {
+            _ = try introduce(pidfd(child.id), for: application)
+        }
+    }
+
     @Test func `a process of the deputy's user is a peer, by its own name`() throws {
         let child = try sleeping()
         defer { child.kill() }
         let peer = try introduce(pidfd(child.id), heardOf: now)
         let program = try deputy.program(Relay(peer: peer.handle, transfer: nil))
         #expect(program.caller.process == child.id && program.caller.user == geteuid())
-        #expect(program.caller.identifier == peer.identifier)
-        #expect(peer.identifier?.hasPrefix("exe:/") == true)
+        #expect(program.caller.identifier == peer.group)
+        #expect(peer.group?.hasPrefix("exe:/") == true)
         deputy.forget(peer.handle)
         #expect(throws: RequestError.state(.noSuchPeer)) {
             _ = try deputy.program(Relay(peer: peer.handle, transfer: nil))

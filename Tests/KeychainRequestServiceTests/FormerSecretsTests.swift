@@ -25,7 +25,7 @@ import Testing
             .pair("application"): .string("browser"), .label: .string("Safe Storage"),
         ]
         item.trusted = []
-        item.replacesSame = true
+        item.whenSame = .replace
         let verb = Add(item, secret: ServiceInMemory.secret(text), returning: .reference)
         return try world.ask(verb, program).reference
     }

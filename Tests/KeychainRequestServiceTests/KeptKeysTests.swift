@@ -62,8 +62,7 @@ struct KeptKeysTests {
         let keychain = try login.keychain
         _ = try login.vault.keys(of: keychain)
         let file = try KeychainFile.open(at: keychain.path, owner: keychain.file.owner)
-        let other = OpenKeychain(
-            user: keychain.user, name: keychain.name, path: keychain.path, file: file)
+        let other = OpenKeychain(keychain.id, path: keychain.path, file: file)
         #expect(file.identifier == keychain.file.identifier)
         #expect(!hasAlways(other))
     }

@@ -5,8 +5,8 @@ import Testing
 @testable import KeychainDaemon
 
 @Suite struct LockingBoundsTests {
-    private func settings(_ text: String) throws(LockingBounds.Mistake) -> KeychainSettings {
-        try LockingBounds.settings(text, "/f")
+    private func settings(_ text: String) throws(FileMistake) -> KeychainSettings {
+        try LockingBounds.settings(FileLine.all(in: text, "/f"))
     }
 
     @Test func `a file names what it wants and leaves the rest`() throws {
@@ -23,11 +23,30 @@ import Testing
         ("\nlock-on-sleep on", 2), ("lock_after 8h", 1), ("lock-after yes", 1),
     ])
     func `what makes no sense is refused with its line`(text: String, line: Int) throws {
-        let mistake = #expect(throws: LockingBounds.Mistake.self) { try settings(text) }
+        let mistake = #expect(throws: FileMistake.self) { try settings(text) }
         #expect(mistake?.line == line)
     }
 
     @Test func `without a file no user is bound`() throws {
-        #expect(try LockingBounds("/nonexistent/locking.conf").now == .loosest)
+        #expect(try LockingBounds.file("/nonexistent/locking.conf").now == .loosest)
+    }
+}
+
+@Suite struct RenamedAccountsTests {
+    private func accounts(_ text: String) throws(FileMistake) -> RenamedAccounts {
+        try RenamedAccounts(FileLine.all(in: text, "/f"))
+    }
+
+    @Test func `an account is called in its keychains as it was before`() throws {
+        let accounts = try accounts("# married\nalice alicia\nbob robert\n")
+        #expect(accounts.name(of: "alicia") == "alice")
+        #expect(accounts.name(of: "robert") == "bob")
+        for other in ["alice", "bob", "carol"] { #expect(accounts.name(of: other) == other) }
+    }
+
+    @Test(arguments: [("alice", 1), ("alice alicia anna", 1), ("alice anna\n\nbob anna", 3)])
+    func `what makes no sense is refused with its line`(text: String, line: Int) throws {
+        let mistake = #expect(throws: FileMistake.self) { try accounts(text) }
+        #expect(mistake?.line == line)
     }
 }

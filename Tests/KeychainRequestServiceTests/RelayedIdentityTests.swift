@@ -4,8 +4,11 @@ import Glibc
 import KeychainKernelKeyring
 import KeychainLinuxSystem
 import KeychainModel
+@testable import KeychainPolicyCompiler
 import KeychainPolicyEngine
 import KeychainPolicyModel
+import PolicyLanguage
+import PolicySyntax
 import Testing
 
 @Suite struct MovingPathTests {
@@ -60,7 +63,7 @@ struct RelayedIdentityTests {
     init() throws { server = try ServerInMemory() }
 
     private func caller(_ process: PinnedProcess) -> Caller {
-        server.resolver.resolve(relayed: process, of: geteuid(), via: .secretService)
+        server.resolver.resolve(relayed: process, of: geteuid())
     }
 
     @Test func `it is worth a path, whichever unit the process is in`() throws {
@@ -87,9 +90,38 @@ struct RelayedIdentityTests {
         #expect(caller.identity == .unknown && caller.accessGroups == ["bus:unidentified"])
     }
 
+    @Test func `an application of the portal's has its own group and no home`() throws {
+        let child = try ChildProcess(
+            executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
+            newSession: true)
+        defer { child.kill() }
+        let process = try #require(PinnedProcess(pid: child.id, pidfd: nil))
+        let path = try #require(process.executablePath())
+        let source = SourceFile(
+            path: "home.yaml",
+            bytes: Array(
+                """
+                policy: v1
+                name: home
+                groups:
+                  - {id: a.home, group: home-all, members: {exe: \(path)}, home: true}
+                """.utf8))
+        let policy = try CompiledPolicy(
+            LoadedPolicies([[source]], today: 20_778).policy.reachOnly)
+        let caller = Caller(
+            user: geteuid(), process: child.id, identity: .sandbox("portal:org.a.B"), session: nil,
+            terminal: nil, accessGroups: ["portal:org.a.B"], via: .portal)
+        func groups(_ via: Caller.Via) -> [String] {
+            CallerFacts(process, label: .none, via: via, server.directory)
+                .atHome(caller, policy).accessGroups
+        }
+        #expect(groups(.portal) == ["portal:org.a.B"])
+        #expect(groups(.secretService) == ["home-all", "portal:org.a.B"])
+    }
+
     @Test func `policies know it by no name that the kernel guards`() throws {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        let facts = CallerFacts(own, label: nil, via: .secretService, server.directory)
+        let facts = CallerFacts(own, label: .none, via: .secretService, server.directory)
         let known = facts.facts(of: caller(own), .told)
         for field in [TextField.unit, .slice, .userUnit, .app, .label] {
             #expect(known[field] == .unknown, "\(field)")
@@ -97,7 +129,7 @@ struct RelayedIdentityTests {
         let stranger = Caller(
             user: geteuid(), process: getpid(), identity: .unknown, session: nil, terminal: nil,
             accessGroups: ["bus:unidentified"], via: .secretService)
-        let unknown = CallerFacts(own, label: nil, via: .secretService, server.directory)
+        let unknown = CallerFacts(own, label: .none, via: .secretService, server.directory)
             .facts(of: stranger, .told)
         #expect(unknown[.exe] == .unknown && unknown[.trustedExe] == .unknown)
     }

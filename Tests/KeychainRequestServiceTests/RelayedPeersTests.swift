@@ -19,8 +19,8 @@ struct RelayedPeersTests {
     init() throws {
         server = try ServerInMemory()
         own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        program = RelayedProgram(
-            own, of: geteuid(), via: .secretService, server.resolver, server.directory)
+        program = try #require(
+            RelayedProgram(own, of: geteuid(), for: nil, server.resolver, server.directory))
     }
 
     private func deputy(_ user: UInt32 = 1000) throws -> RelayedPeers.Deputy {
@@ -76,8 +76,8 @@ struct RelayedPeersTests {
             executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
             newSession: true)
         let process = try #require(PinnedProcess(pid: child.id, pidfd: nil))
-        let other = RelayedProgram(
-            process, of: geteuid(), via: .secretService, server.resolver, server.directory)
+        let other = try #require(
+            RelayedProgram(process, of: geteuid(), for: nil, server.resolver, server.directory))
         #expect(other.isUnchanged())
         child.kill()
         #expect(!other.isUnchanged())
@@ -97,7 +97,7 @@ struct RelayedPeersTests {
             try refusal(
                 .request(Status(), context: nil, relay: relay, offersTerminal: false))
                 == .refused(.notEntitled))
-        for verb in [Introduce(heardOf: nil, via: .secretService), ForgetPeer(7)] as [any Verb] {
+        for verb in [Introduce(heardOf: nil), ForgetPeer(7)] as [any Verb] {
             #expect(
                 try refusal(.request(verb, context: nil, relay: nil, offersTerminal: false))
                     == .refused(.notEntitled))

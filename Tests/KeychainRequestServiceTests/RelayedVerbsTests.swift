@@ -27,8 +27,9 @@ import Testing
 
     @Test func `of the verbs as programs use them, it has no more than these`() {
         let admitted = Samples.verbs.filter { refusal($0) == nil }.map { type(of: $0).number }
-        // Status, lock, capabilities, the search of its class, and the end of proofs for its items.
-        #expect(admitted == [5, 8, 12, 31, 33])
+        // Status, lock, capabilities, the search of its class, the end of proofs for its items, and the
+        // deletion of a keychain, which its user is asked about.
+        #expect(admitted == [5, 8, 12, 31, 33, 35])
     }
 
     @Test func `it has items of its own class alone`() {
@@ -56,6 +57,7 @@ import Testing
             Add(item, secret: nil, returning: []),
             CopyMatching(query(.attributed, keychain: "system")),
             FindAttributed(keychain: "system", pairs: [:]), Lock(keychain: "system"),
+            DeleteKeychain(keychain: "system"),
             Unlock(keychain: "system", password: nil),
             CreateKeychain(name: "system", password: nil, asks: true),
             Preferences(.defaultKeychain("system")),

@@ -31,7 +31,7 @@ struct RemoteClientTests {
         return RemoteClient(
             ConnectedProgram(
                 connection: pair.server, facts: facts,
-                callerFacts: CallerFacts(pair.server.process, label: nil, server.directory)),
+                callerFacts: CallerFacts(pair.server.process, label: .none, server.directory)),
             seen, server.resolver.sessionAttributes(seen.caller, pair.server.process), context: nil,
             prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }

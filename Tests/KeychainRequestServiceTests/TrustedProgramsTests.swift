@@ -82,6 +82,17 @@ import Testing
                 == "It would no longer let in: unit:a.service")
     }
 
+    @Test func `a user is told who could be behind a program's path before it is let in`() {
+        func remarks(_ identity: Caller.Identity) -> [String] { identity.remarks }
+        #expect(
+            remarks(.trustedExecutable("/usr/bin/git"))
+                == ["Other programs of yours could start it, or take it over."])
+        #expect(
+            remarks(.trustedExecutable("/usr/bin/python3.11"))
+                == ["It is an interpreter: whatever it runs would be let in too."])
+        #expect(remarks(.unit("backup.service")).isEmpty)
+    }
+
     @Test func `a program's name shows no control characters and has an end`() {
         #expect(ProgramName.shown("exe:/usr/bin/git") == "/usr/bin/git")
         #expect(ProgramName.shown("exe:/tmp/a\nb") == "/tmp/a\\u{a}b")

@@ -10,6 +10,7 @@ import Testing
 @testable import SessionVault
 @testable import KeychainEmbedded
 @testable import KeychainVaults
+@testable import KeyringStore
 @testable import LoginRegistry
 
 /// How an unlock ends.
@@ -128,6 +129,23 @@ struct UnlockEndTests {
             login.sessions.close(login.session.id, user: OpenLogin.user)
         }
         #expect(count + last.count == 5)
+    }
+
+    @Test(arguments: [UnlockEnd.idle, .time])
+    func `an unlock whose time is over leaves the kernel, and no other does`(
+        _ end: UnlockEnd
+    ) throws {
+        let login = try OpenLogin()
+        func unlocks() throws -> Int {
+            try login.keyring.names(of: OpenLogin.user).count { $0.hasPrefix("unlock:") }
+        }
+        login.vault.lockOverdue()
+        #expect(try unlocks() == 1)
+        try end.happen(to: login)
+        login.vault.lockOverdue()
+        #expect(try unlocks() == 0)
+        let caller = login.client().caller
+        #expect(login.vault.lockReason(of: try login.keychain, for: caller) == .timedOut)
     }
 
     @Test(arguments: [Accessibility.afterFirstUnlock, .always])

@@ -153,7 +153,7 @@ class Guest:
         self.number = 0
         self.turn = threading.Lock()
 
-    def command(self):
+    def command(self, kernel="", has_tpm=True):
         """Of this machine, whichever its files are."""
         folder = self.folder
         parts = ["-drive", f"file={folder}/disk.qcow2,if=virtio,node-name=disk",
@@ -161,6 +161,8 @@ class Guest:
                  "-blockdev", "qcow2,node-name=states,file.driver=file,"
                               f"file.filename={folder}/states.qcow2",
                  "-device", "virtio-scsi-pci,id=later"]
+        tpm = ["-chardev", f"socket,id=tpm,path={folder}/tpm.socket",
+               "-tpmdev", "emulator,id=tpm0,chardev=tpm", "-device", "tpm-crb,tpmdev=tpm0"]
         for number in range(CONSOLES):
             parts += ["-serial", f"unix:{folder}/console{number}.socket,server=on,wait=off"]
         parts += ["-serial", f"file:{folder}/kernel.log",
@@ -170,17 +172,16 @@ class Guest:
                   "-netdev", "user,id=net,restrict=on,"
                              f"hostfwd=tcp:127.0.0.1:{self.port}-:22",
                   "-device", "virtio-net-pci,netdev=net",
-                  "-chardev", f"socket,id=tpm,path={folder}/tpm.socket",
-                  "-tpmdev", "emulator,id=tpm0,chardev=tpm", "-device", "tpm-crb,tpmdev=tpm0",
+                  *(tpm if has_tpm else []),
                   "-qmp", f"unix:{folder}/monitor.socket,server=on,wait=off",
                   "-kernel", f"{self.image}/kernel", "-initrd", f"{self.image}/initrd",
-                  "-append", KERNEL]
+                  "-append", f"{KERNEL} {kernel}".strip()]
         return ["qemu-system-x86_64", *MACHINE, *parts]
 
     # On and off.
 
-    def start(self, *options):
-        """Switches it on, to boot."""
+    def start(self, *options, kernel="", has_tpm=True):
+        """Switches it on, to boot; with more words for the kernel."""
         for path in self.folder.glob("*.socket"):
             path.unlink()
         with socket.socket() as probe:
@@ -192,7 +193,7 @@ class Guest:
                                "--ctrl", f"type=unixio,path={self.folder}/tpm.socket",
                                "--terminate")
         wait_for((self.folder / "tpm.socket").exists, "swtpm")
-        self.process = self._child(*self.command(), *options)
+        self.process = self._child(*self.command(kernel, has_tpm), *options)
         self.monitor = Monitor(self.folder / "monitor.socket")
         self.agent = Lines(self.folder / "agent.socket")
         self.consoles = [Console(self.folder / f"console{number}.socket",

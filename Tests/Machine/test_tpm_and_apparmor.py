@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A TPM, and AppArmor."""
 
-import pytest
 from conftest import ALICE
 from guest import wait_for
 
@@ -20,7 +19,13 @@ PROFILE = """profile confined-reader /usr/local/bin/confined-reader {
   unix,
   network,
 }
+profile bystander {
+  file,
+  unix,
+  network,
+}
 """
+LOAD = "apparmor_parser --replace {} /etc/apparmor.d/confined-reader"
 
 
 def test_the_tpm_opens_the_keychain_at_a_login_by_key_until_it_is_cleared(guest):
@@ -43,24 +48,43 @@ def test_the_tpm_opens_the_keychain_at_a_login_by_key_until_it_is_cleared(guest)
     shell.closes()
 
 
-@pytest.mark.xfail(strict=True, reason="no request has the fact label of a profile: CallerFacts takes"
-                                       " domains of SELinux alone")
-def test_a_rule_names_a_program_by_its_apparmor_profile(guest):
+def test_a_rule_forbids_to_a_program_by_its_apparmor_profile(guest):
     guest.run("cat >/etc/keychain/policies.d/50-confined.yaml", input=POLICY)
-    guest.run("cat >/etc/apparmor.d/confined-reader && apparmor_parser --replace"
-              " /etc/apparmor.d/confined-reader", input=PROFILE)
+    guest.run("cat >/etc/apparmor.d/confined-reader", input=PROFILE)
+    guest.run(LOAD.format(""))
     guest.run("cp /usr/bin/bash /usr/local/bin/confined-reader")
     wait_for(lambda: "confined" in guest.run("keychainctl policy status").text, "the policy")
     console = guest.consoles[0].login(*ALICE)
+    ask = GET.format("mail")
+    confined = f"confined-reader -c 'cat /proc/self/attr/current; {ask}; echo =$?'"
     assert console.run(ADD.format("kept", "mail")).status == 0
-    assert console.run(GET.format("mail")).text.strip() == "kept"
-    ask = GET.format("mail").replace("</dev/null", "")
-    found = console.run(f"confined-reader -c 'cat /proc/self/attr/current; {ask}; echo =$?'")
-    assert "confined-reader (enforce)" in found.text, found.text
-    assert "kept" not in found.text
+    assert console.run(ask).text.strip() == "kept"
+    assert console.run("aa-exec -p bystander -- " + ask).text.strip() == "kept"
+    for profile in ("", "aa-exec -p 'bystander//&confined-reader' -- "):
+        found = console.run(profile + confined)
+        assert "confined-reader (enforce)" in found.text, found.text
+        assert "kept" not in found.text and "policy does not allow it" in found.text, found.text
     told = guest.run("keychainctl audit --denied").text
     assert "confined.reads-nothing" in told
+
+    # One that is confined no longer while it is connected is another program.
+    console.run("security add-generic-password -s own -a me -w kept")
+    console.run("mkfifo ask; aa-exec -p bystander -- security -i <ask >said 2>&1 & exec 9>ask")
+    console.run("echo find-generic-password -s own -w >&9")
+    wait_for(lambda: console.run("cat said").text.count("kept") == 1, "the first answer")
+    guest.run(LOAD.format("--Complain"))
+    console.run("echo find-generic-password -s own -w >&9; exec 9>&-; wait")
+    said = console.run("cat said").text
+    assert said.count("kept") == 1 and len(said.split()) > 1, said
+
+    # Nothing holds a program in a profile that is not enforced, and nothing tells what it is.
+    found = console.run(confined)
+    assert "confined-reader (complain)" in found.text and "kept" not in found.text, found.text
+    assert console.run(ask).text.strip() == "kept"
+    reason = console.run("aa-exec -p bystander -- sleep 60 & sleep 2; keychainctl policy facts $!").text
+    assert "its AppArmor profile is not enforced" in reason, reason
+
     guest.run("rm /etc/keychain/policies.d/50-confined.yaml")
     wait_for(lambda: "confined" not in guest.run("keychainctl policy status").text, "the policy")
-    assert "kept" in console.run(f"confined-reader -c '{ask}'").text
+    assert "kept" in console.run(confined).text
     console.logout()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PolicyLanguage
 import PolicySyntax
 import Testing
@@ -128,6 +129,63 @@ import Testing
         for method in ["hover", "completion", "definition", "prepareRename"] {
             #expect(try editor.ask("textDocument/" + method, Self.address, "|")["error"] == nil)
         }
+    }
+
+    private static let dates = [
+        "rules: [{id: a, forbid: no, operations: export, from: \"|\"}]\n",
+        "rules: [{id: a, forbid: no, operations: export, until: \"|\"}]\n",
+        "rules: [{id: a, forbid: no, operations: export, mode: complain, expires: \"|\"}]\n",
+    ]
+    private static let moment =
+        "tests: [{name: t, request: {operation: sign, at: \"|T08:00\"}, expect: {decision: allow}}]\n"
+
+    @Test(
+        arguments: [
+            "2026-1-2", "20261121", "21.11.2026", "11/21/2026", "2026-11-21T00:00Z", "2026-W47",
+            "2026-325", "2026-02-30", "tomorrow", "12026-11-21", "-2026-11-21",
+        ], dates + [moment])
+    func `a date in another form is told where it stands`(
+        _ date: String, _ line: String
+    ) throws {
+        try expectMistake(date, in: line)
+    }
+
+    @Test(arguments: ["1969-12-31", "1999-12-31", "3000-01-01", "9999-12-31"], dates + [moment])
+    func `a year that no policy means is told where it stands`(
+        _ date: String, _ line: String
+    ) throws {
+        try expectMistake(date, in: line)
+    }
+
+    private func expectMistake(_ date: String, in line: String) throws {
+        var editor = try Editor()
+        let text = Self.head + line.replacing("|", with: date)
+        let found = try editor.open(text, at: Self.address)[Self.address] ?? []
+        let quote = try #require(line.firstIndex(of: "|")).utf16Offset(in: line) - 1
+        let start = found.first { $0["severity"]?.number == 1 }?["range"]?["start"]
+        #expect(start?["line"]?.number == 2 && start?["character"]?.number == quote, "\(found)")
+    }
+
+    /// What lies beside an edited file comes from the disk, whatever it is.
+    @Test(arguments: [
+        ([0x70, 0xFF, 0xFE], "KC1001"), ([UInt8](repeating: 0, count: 512), "KC1012"),
+        ([UInt8](repeating: 0x23, count: 20_000_000), "KC1002"),
+        (Array("policy: v1\nname: n\nrules:\n  - {id: a, for".utf8), "KC1014"),
+    ])
+    func `a broken file beside the edited one is a diagnostic of its own`(
+        _ bytes: [UInt8], _ code: String
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(bytes).write(to: folder.appending(path: "q.yaml"))
+        var editor = try Editor()
+        let found = try editor.open(
+            Self.head, at: FileAddress.address(of: folder.appending(path: "p.yaml").path))
+        let broken = FileAddress.address(of: folder.appending(path: "q.yaml").path)
+        let first = try #require(found[broken]?.first)
+        #expect(first["code"]?.text == code)
+        #expect(first["range"]?["start"]?["line"]?.number != nil)
     }
 
     @Test func `so many files are held, and one more is told of`() throws {

@@ -62,7 +62,7 @@ let fieldMistakes: [Mistake] = [
         #"""
         p.yaml:4:23: error[KC2006]: the reason is a list, not a word
             4 |   - {id: a.b, forbid: [no]}
-              |                       ^
+              |                       ^ a text for people; operations, subject and resource say about what
 
         """#),
     Mistake(
@@ -91,7 +91,7 @@ let fieldMistakes: [Mistake] = [
         #"""
         p.yaml:4:5: error[KC2006]: a rule is a word, not a mapping
             4 |   - a.b
-              |     ^^^
+              |     ^^^ as {id: NAME, forbid: REASON, subject: {user: ann}}
 
         """#),
     Mistake(
@@ -121,7 +121,7 @@ let fieldMistakes: [Mistake] = [
         #"""
         p.yaml:4:46: error[KC2007]: unknown session "desktop"
             4 |   - {id: a.b, forbid: no, subject: {session: desktop}}
-              |                                              ^^^^^^^ one of: seat, ssh, remote-desktop, service, cron, other
+              |                                              ^^^^^^^ did you mean "seat"?
 
         """#),
     Mistake(
@@ -136,7 +136,7 @@ let fieldMistakes: [Mistake] = [
         #"""
         p.yaml:4:45: error[KC2007]: unknown class "password"
             4 |   - {id: a.b, forbid: no, resource: {class: password}}
-              |                                             ^^^^^^^^ one of: generic-password, internet-password, key, certificate, identity, attributed
+              |                                             ^^^^^^^^ did you mean "generic-password"?
 
         """#),
     Mistake(

@@ -15,7 +15,37 @@ let meaningMistakes: [Mistake] = [
         #"""
         p.yaml:4:10: warning[KC3012]: a.b permits what rests on facts that a program of the same user can forge
             4 |   - {id: a.b, permit: ok, subject: {exe: /usr/bin/git}}
-              |          ^^^ add a user, unit, app or label; or trusted-exe: true beside exe
+              |          ^^^ add a user, unit, app or SELinux label; or trusted-exe: true beside exe
+
+        """#),
+    Mistake(
+        .weakGrant,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, permit: ok, subject: {label: ["selinux:u:r:t:s0", "apparmor:x"]}}
+
+        """#,
+        #"""
+        p.yaml:4:10: warning[KC3012]: a.b permits what rests on facts that a program of the same user can forge
+            4 |   - {id: a.b, permit: ok, subject: {label: ["selinux:u:r:t:s0", "appa…
+              |          ^^^ add a user, unit, app or SELinux label; or trusted-exe: true beside exe
+
+        """#),
+    Mistake(
+        .weakShare,
+        #"""
+        policy: v1
+        name: n
+        groups:
+          - {id: a.g, group: g, members: [{label: "apparmor:x"}]}
+
+        """#,
+        #"""
+        p.yaml:4:35: error[KC3021]: a member rests on facts that a program of the same user can forge
+            4 |   - {id: a.g, group: g, members: [{label: "apparmor:x"}]}
+              |                                   ^ add a user, unit, app or SELinux label; or trusted-exe: true beside exe
 
         """#),
     Mistake(
@@ -45,7 +75,7 @@ let meaningMistakes: [Mistake] = [
         #"""
         p.yaml:4:66: warning[KC3014]: /usr/bin/python3.11 runs whatever it is given
             4 | …id: a.b, permit: ok, subject: {user: u, exe: [/usr/bin/git, /usr/bin/python3.11]}}
-              |                                                              ^^^^^^^^^^^^^^^^^^^ use a unit, an app or a label
+              |                                                              ^^^^^^^^^^^^^^^^^^^ use a unit, an app or an SELinux label
 
         """#),
     Mistake(
@@ -75,7 +105,7 @@ let meaningMistakes: [Mistake] = [
         #"""
         p.yaml:4:10: error[KC3021]: share a.b rests on facts that a program of the same user can forge
             4 |   - {id: a.b, share: ok, operations: sign, subject: {exe: /usr/bin/gi…
-              |          ^^^ add a user, unit, app or label; or trusted-exe: true beside exe
+              |          ^^^ add a user, unit, app or SELinux label; or trusted-exe: true beside exe
 
         """#),
     Mistake(
@@ -90,7 +120,7 @@ let meaningMistakes: [Mistake] = [
         #"""
         p.yaml:4:35: error[KC3021]: a member rests on facts that a program of the same user can forge
             4 |   - {id: a.g, group: g, members: [{tty: true}]}
-              |                                   ^ add a user, unit, app or label; or trusted-exe: true beside exe
+              |                                   ^ add a user, unit, app or SELinux label; or trusted-exe: true beside exe
 
         """#),
     Mistake(
@@ -211,6 +241,21 @@ let meaningMistakes: [Mistake] = [
         p.yaml:4:24: warning[KC3017]: no attribute is called "acount", so none is left out
             4 |   - {id: a.b, redact: [acount, label, acct]}
               |                        ^^^^^^ did you mean "account"?
+
+        """#),
+    Mistake(
+        .reasonIsNoText,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: false, operations: sign}
+
+        """#,
+        #"""
+        p.yaml:4:23: warning[KC3025]: "false" is the reason of this forbid, and no condition
+            4 |   - {id: a.b, forbid: false, operations: sign}
+              |                       ^^^^^ remove the rule: as it stands, it counts
 
         """#),
     Mistake(

@@ -75,6 +75,14 @@ import Testing
         #expect(told(of: "forbid: no, \(match)").isEmpty)
     }
 
+    @Test func `is not one on a host whose name has capital letters beside ASCII`() {
+        // As PolicyItem tells the server of an item.
+        let told = PolicyText("BÜCHER.example".lowercased())
+        let rule = "  - {id: a.b, forbid: no, resource: {server: BÜCHER.example}}\n"
+        let conditions = load(rules(rule)).policy.rules.flatMap(\.match.box.conditions)
+        #expect(conditions == [.text(.server, [.literal(told)])])
+    }
+
     @Test func `asks for a yes where no window is`() {
         for (needs, isMet) in [
             ("confirm", false), ("{all: [confirm, passcode]}", false),

@@ -446,6 +446,36 @@ let ruleMistakes: [Mistake] = [
 
         """#),
     Mistake(
+        .wrongKind,
+        #"""
+        policy: v1
+        name: n
+        groups:
+          - {id: a.g, group: g, members: {user: u}, mode: read, home: true}
+
+        """#,
+        #"""
+        p.yaml:4:57: error[KC2006]: members that may only read have no home
+            4 |   - {id: a.g, group: g, members: {user: u}, mode: read, home: true}
+              |                                                         ^^^^ mode: write
+
+        """#),
+    Mistake(
+        .wrongKind,
+        #"""
+        policy: v1
+        name: n
+        groups:
+          - {id: a.g, group: g, members: [{user: u}, {user: u, session: seat}], home: true}
+
+        """#,
+        #"""
+        p.yaml:4:73: error[KC2006]: a home is for programs, at all times and in all sessions
+            4 | …, group: g, members: [{user: u}, {user: u, session: seat}], home: true}
+              |                                                              ^^^^ name members by exe, unit, app, label, user or group alone
+
+        """#),
+    Mistake(
         .promptedOutsideLimit,
         #"""
         policy: v1

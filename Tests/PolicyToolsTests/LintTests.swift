@@ -184,6 +184,13 @@ struct LintTests {
             ])
     }
 
+    @Test func `people who approve and that the machine lacks are told`() {
+        let text = rules("  - {id: n.a, operations: sign, require: {approval: [ann, bob]}}\n")
+        let found = lint(text, on: { $0 != .user("bob") }).joined()
+        #expect(found.contains("n.a has the user bob approve, which this machine lacks"))
+        #expect(!found.contains("the user ann"))
+    }
+
     private func checked(_ text: String) -> [String] {
         PolicyLint(forCheckOf: load(text), today: testDay).diagnostics.map { $0.code.name }
     }
@@ -212,6 +219,10 @@ struct LintTests {
         ("permit: ok, subject: {exe: /usr/bin/git, user: ann}", true),
         ("permit: ok, subject: {exe: /usr/bin/git, unit: git.service}", false),
         ("permit: ok, subject: {exe: /usr/bin/git, uid: 0}", false),
+        ("permit: ok, subject: {user: ann, label: 'apparmor:git'}", true),
+        ("permit: ok, subject: {user: ann, label: ['selinux:u:r:t:s0', 'apparmor:git']}", true),
+        ("permit: ok, subject: {user: ann, label: 'selinux:u:r:t:*'}", false),
+        ("forbid: no, subject: {label: 'apparmor:git'}", false),
         ("permit: ok, subject: {user: ann}", false),
         ("permit: ok, tags: [same-user], subject: {exe: /usr/bin/git, trusted-exe: true}", false),
         ("forbid: no, subject: {exe: /usr/bin/git, trusted-exe: true}", false),
@@ -220,7 +231,7 @@ struct LintTests {
         let found = PolicyLint(load(rules("  - {id: a.b, \(rule)}\n")), today: testDay).diagnostics
             .filter { $0.code == .weakProgram }
         #expect(!found.isEmpty == isTold)
-        let advice = "name a unit, app or label instead"
+        let advice = "name a unit, app or SELinux label instead"
         #expect(found.allSatisfy { $0.advice?.hasPrefix(advice) == true })
     }
 

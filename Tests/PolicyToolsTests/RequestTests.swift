@@ -118,6 +118,23 @@ struct RequestTests {
         #expect(request.json == line)
     }
 
+    @Test func `who approved is told by explain, and counts in a replay`() throws {
+        func policy(of names: String) -> PolicySet {
+            load(rules("  - {id: n.r, operations: sign, require: {approval: \(names)}}\n")).policy
+        }
+        let request = try read(
+            #"{"operation": "sign", "evidence": {"approval": {"bob": {"scope": "operation"}}}}"#)
+        #expect(Explanation(request, under: policy(of: "[ann, bob]")).approvers == ["bob"])
+        let recorded = try read(request.json)
+        for (names, verdict) in [
+            ("[ann, bob]", PolicyReplay.Verdict.same), ("[ann, eve]", .otherwise),
+            ("[bob@corp.example]", .otherwise),
+        ] {
+            let replay = PolicyReplay(policy(of: names))
+            #expect(replay.verdict(on: recorded, was: .allow, nil).verdict == verdict)
+        }
+    }
+
     @Test func `an approval is met by a named person's and by no service of the name`() {
         let text = """
             policy: v1
@@ -176,7 +193,10 @@ struct RequestTests {
             "the key \"operation\" stands twice in one object"
         ),
         (String(repeating: "[", count: 100_000), "nested deeper than 16 levels"),
-        ("[]", "a request is a list, not a mapping"),
+        (
+            "[]",
+            "a request is a list, not a mapping: as {operation: read-secret, subject: {user: ann}}"
+        ),
         ("{}", "a request without \"operation\": add it"),
         (
             #"{"operation": "sign", "subject": {"usr": "u"}}"#,

@@ -16,7 +16,8 @@ struct ShippedPolicyTests {
     }
 
     @Test(arguments: [
-        "10-baseline", "examples/01-laptop", "examples/02-bastion", "examples/03-ci-runner",
+        "10-baseline", "20-desktop-families",
+        "examples/01-laptop", "examples/02-bastion", "examples/03-ci-runner",
         "examples/04-shared-workstation", "examples/05-kiosk", "examples/06-developer",
         "examples/07-database-server", "examples/08-payment-cards", "examples/09-health",
     ])

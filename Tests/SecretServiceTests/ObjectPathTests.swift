@@ -15,6 +15,7 @@ internal import Testing
         "/org/freedesktop/secrets/aliases/default/0123456789abcdef0123456789abcdef",
         "/org/freedesktop/secrets/session/0123456789abcdef0123456789abcdef",
         "/org/freedesktop/secrets/prompt/0123456789abcdef0123456789abcdef",
+        "/org/freedesktop/portal/desktop", "/org/freedesktop/portal/desktop/request/1_7/t",
     ])
     func `a path that names something is written as it was read`(path: String) {
         #expect(ObjectPath(path)?.description == path)
@@ -32,7 +33,9 @@ internal import Testing
         "/org/freedesktop/secrets/collection/login/0123456789abcdef0123456789abcdef/x",
         "/org/freedesktop/secrets/session/s1", "/org/freedesktop/secrets/prompt/p1",
         "/org/freedesktop/secrets/session/0123456789abcdef0123456789abcdef/x",
-        "/org/freedesktop/secrets/aliases/a-b",
+        "/org/freedesktop/secrets/aliases/a-b", "/org/freedesktop/portal",
+        "/org/freedesktop/portal/desktopx", "/org/freedesktop/portal/desktop/request",
+        "/org/freedesktop/portal/desktop/session/1_7/t",
     ])
     func `any other path names nothing`(path: String) {
         #expect(ObjectPath(path) == nil)

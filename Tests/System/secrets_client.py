@@ -454,6 +454,59 @@ def prompts():
     expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
 
 
+def completed(peer, prompt):
+    """Whether the prompt was dismissed, and its result."""
+    loop, heard = GLib.MainLoop(), []
+    match = peer.bus.add_signal_receiver(
+        lambda *said: (heard.append(said), loop.quit()), "Completed", PROMPT, path=prompt)
+    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    loop.run()
+    match.remove()
+    return bool(heard[0][0]), heard[0][1]
+
+
+def deletes():
+    """A collection is deleted by a prompt, with its items; the others stay, and hear of it."""
+    peer, other = Peer(), Peer()
+    work = ROOT + "/collection/work"
+    session = peer.session()
+    item = peer.create(session, collection=work, kind="deleted")
+    gone = []
+    other.bus.add_signal_receiver(lambda path: gone.append(path), "CollectionDeleted", SERVICE)
+    prompt = peer.call(work, COLLECTION, "Delete")
+    peer.call(item, ITEM, "GetSecret", "o", session)
+    expect(completed(peer, prompt), (False, ""), "the end of the prompt")
+    for error in (peer.error(work, COLLECTION, "Delete"), peer.error(work, PROPERTIES, "GetAll", "s", ""),
+                  peer.error(item, ITEM, "GetSecret", "o", session)):
+        expect(error, "NoSuchObject", "what is gone")
+    expect(work in peer.call(ROOT, PROPERTIES, "Get", "ss", SERVICE, "Collections"), False, "collections")
+    loop = GLib.MainContext.default()
+    eventually(lambda: loop.iteration(False) and gone or gone, "CollectionDeleted")
+    expect(gone, [work], "what is told")
+
+
+def restored():
+    peer = Peer()
+    found = peer.search(kind="deleted")[0]
+    expect(bytes(peer.call(found[0], ITEM, "GetSecret", "o", peer.session())[2]), b"s3cret", "what came back")
+
+
+def not_deleted():
+    """Where the user says no, it stays."""
+    peer = Peer()
+    work = ROOT + "/collection/work"
+    prompt = peer.call(work, COLLECTION, "Delete")
+    expect(completed(peer, prompt), (True, ""), "a no")
+    expect(peer.call(work, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
+
+
+def not_offered():
+    """Where no user can be asked there is no prompt."""
+    peer = Peer()
+    expect(peer.error(ROOT + "/collection/work", COLLECTION, "Delete"), "AccessDenied", "with no user there")
+    expect(peer.error(ROOT + "/collection/none", COLLECTION, "Delete"), "NoSuchObject", "what is not there")
+
+
 def introspects():
     """The tree of objects: collections, aliases and one's own sessions, and no item."""
     peer = Peer()
@@ -740,4 +793,5 @@ DBusGMainLoop(set_as_default=True)
 {case.__name__: case for case in
  (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
   prompts, floods, introspects, signals, connections, at_once, in_parts, waiting, a_no, watched,
-  refused, stores, clears)}[sys.argv[1]]()
+  refused, stores, clears, deletes, restored, not_deleted,
+  not_offered)}[sys.argv[1]]()

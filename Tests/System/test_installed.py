@@ -17,6 +17,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "bin/aws-credential-keychain", "bin/keyring-credential-keychain",
             "sbin/keychaind", "libexec/keychain/keychain-auth",
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
+            "libexec/keychain/keychain-import",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
             "libexec/keychain/keychainctl-policy",
             "libexec/keychain/keychainctl-import",

@@ -165,6 +165,19 @@ def test_the_doctor_says_what_happens_at_a_login(shell):
     assert "keychaind answers" in text and "PAM's service keychain-presence" in text
 
 
+def test_the_doctor_leaves_the_policies_in_force_to_their_readers(daemon):
+    """The compiler has an account of its own."""
+    sources = world.STATE / "policy.sources"
+    world.wait_for(sources.exists, "the policies that were kept")
+    found = world.run(world.CONTROL, "doctor", "--repair", check=False)
+    assert str(sources) not in found.stdout and sources.stat().st_mode & 0o777 == 0o755
+    sources.chmod(0o777)
+    found = world.run(world.CONTROL, "doctor", check=False)
+    assert f"{sources} is open to others" in found.stdout
+    world.run(world.CONTROL, "doctor", "--repair", check=False)
+    assert sources.stat().st_mode & 0o777 == 0o755
+
+
 def test_the_doctor_closes_files_that_are_open_to_others(shell, daemon):
     path = keychain_file()
     path.chmod(0o644)

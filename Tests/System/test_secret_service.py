@@ -373,3 +373,91 @@ def test_prompts_are_their_peer_s_and_end_once_and_not_at_once(desk):
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py prompts")
     desk.hears("<asked>")
     desk.hears("<status 0>")
+
+
+@pytest.fixture
+def work(desk):
+    """With a second collection, and what its user does about it."""
+    made = desk.login.run("keychainctl unlock", [ALICE[1]])
+    assert made.status == 0, made
+    made = desk.login.run("printf 'work\\n' | keychainctl create work --password-stdin")
+    assert made.status == 0, made
+    yield desk
+    world.run("sh", "-c", f"rm -f {world.STATE}/*/work.keychain*")
+
+
+def client(desk, case):
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py {case}")
+
+
+def test_a_collection_is_deleted_for_a_user_who_is_present_and_restored(work):
+    work.prompter("honest", ALICE[1])
+    client(work, "deletes")
+    work.hears("<asked>")
+    work.hears("<status 0>")
+    listed = work.login.run("keychainctl restore --list --keychain work")
+    assert listed.status == 0 and listed.text.split()[0] == "1", listed
+    restored = work.login.run("keychainctl restore --generation 1 --keychain work", [ALICE[1]])
+    assert restored.status == 0, restored
+    opened = work.login.run("printf 'work\\n' | keychainctl unlock work --password-stdin"
+                            f" && dbus-run-session -- /usr/bin/python3 -B {world.TOOLS}/secrets_client.py restored")
+    assert opened.status == 0, opened
+
+
+def test_a_collection_stays_where_its_user_says_no_or_is_not_there(work):
+    done = work.login.run(f"dbus-run-session -- /usr/bin/python3 -B {world.TOOLS}/secrets_client.py not_offered")
+    assert done.status == 0, done
+    work.prompter("refuses")
+    client(work, "not_deleted")
+    work.hears("<asked>")
+    work.hears("<status 0>")
+
+
+@pytest.fixture
+def family(bus, admin):
+    """Two programs of one family, and one outside of it."""
+    if bus.mode == "embedded":
+        pytest.skip("all programs are one there")
+    folder = world.TOOLS / "family"
+    folder.mkdir()
+    programs = [folder / name for name in ("mail", "calendar", "other")]
+    for program in programs:
+        shutil.copy("/usr/bin/secret-tool", program)
+    admin(f"""groups:
+  - id: test.family
+    group: test-family
+    home: true
+    members:
+      - {{exe: [{programs[0]}, {programs[1]}], trusted-exe: true}}
+""")
+    yield programs
+    shutil.rmtree(folder)
+
+
+def test_a_family_finds_replaces_and_clears_what_one_of_it_stored(bus, family):
+    mail, calendar, other = family
+    stored = bus(f"printf s3cret | {mail} store --label=L source 7")
+    assert stored.status == 0, stored
+    assert bus(f"{calendar} lookup source 7").text.strip().endswith("s3cret")
+    assert "s3cret" not in bus(f"{other} lookup source 7").text
+    assert bus(f"printf an0ther | {calendar} store --label=L source 7").status == 0
+    found = bus(f"{mail} search --all source 7").text
+    assert "an0ther" in found and found.count("label = L") == 1, found
+    assert bus(f"{other} clear source 7; {mail} clear source 7").status == 0
+    assert bus(f"{calendar} lookup source 7").status == 1
+
+
+def test_what_a_program_had_before_it_was_of_a_family_stays_its_own(bus, family, admin):
+    mail, calendar, _ = family
+    admin("rules: []\n")
+    assert bus(f"printf s3cret | {mail} store --label=L source 8").status == 0
+    admin(f"""groups:
+  - id: test.family
+    group: test-family
+    home: true
+    members:
+      - {{exe: [{mail}, {calendar}], trusted-exe: true}}
+""")
+    assert bus(f"{mail} lookup source 8").text.strip().endswith("s3cret")
+    assert "s3cret" not in bus(f"{calendar} lookup source 8").text
+    assert bus(f"{mail} clear source 8").status == 0

@@ -47,8 +47,8 @@ def state(shell):
     return status(shell)["state"]
 
 
-def expiry():
-    """The kernel's own timeout of the unlock, in words of /proc/keys."""
+def unlocks_in_the_kernel():
+    """Their timeouts, in words of /proc/keys."""
     serials = re.findall(r"(\d+) .* unlock:", world.keys_of_daemon())
     lines = pathlib.Path("/proc/keys").read_text().splitlines()
     return [line.split()[3] for line in lines if int(line.split()[0], 16) in map(int, serials)]
@@ -58,7 +58,7 @@ def test_without_settings_time_closes_nothing(shell):
     shown = shell.run(SETTINGS).text
     assert "lock after idle: never" in shown and "lock after: never" in shown
     assert "lock on sleep: yes" in shown and "lock with the screen: yes" in shown
-    assert expiry() == ["perm"]
+    assert unlocks_in_the_kernel() == ["perm"]
 
 
 def test_an_idle_keychain_closes_and_says_why(shell):
@@ -84,12 +84,11 @@ def test_no_use_keeps_it_open_beyond_the_whole_time(shell):
     assert status(shell)["reason"] == "timedOut"
 
 
-def test_the_kernel_itself_ends_the_unlock(shell, daemon):
+def test_an_unlock_whose_time_is_over_leaves_the_kernel_unasked(shell):
+    """By the daemon: the kernel's timeouts follow a clock that is set."""
     shell.run(SETTINGS + "--lock-after 3s")
-    assert expiry() != ["perm"]
-    daemon.process.send_signal(world.signal.SIGSTOP)
-    world.wait_for(lambda: expiry() in (["expd"], []), "the kernel")
-    daemon.process.send_signal(world.signal.SIGCONT)
+    assert unlocks_in_the_kernel() == ["perm"]
+    world.wait_for(lambda: unlocks_in_the_kernel() == [], "the daemon")
     assert not is_open(shell)
 
 
@@ -104,7 +103,6 @@ def test_settings_hold_for_the_next_unlock_too(shell):
     shell.run(SETTINGS + "--lock-after 1h")
     shell.run("keychainctl lock")
     shell.run("keychainctl unlock", [ALICE[1]])
-    assert expiry() in (["59m"], ["60m"], ["1h"]), expiry()
     assert status(shell)["settings"]["lockAfter"] == 3600
 
 
@@ -119,10 +117,9 @@ def test_to_keep_it_open_longer_asks_its_user(shell):
 
 def test_what_is_open_stays_open_when_its_end_is_taken_away(shell):
     shell.run(SETTINGS + "--lock-after 1h")
-    assert expiry() != ["perm"]
     assert shell.run(SETTINGS + "--lock-after never", [ALICE[1]]).status == 0
     assert "lockAfter" not in status(shell)["settings"]
-    assert expiry() == ["perm"] and is_open(shell)
+    assert is_open(shell)
 
 
 def test_a_locked_keychain_s_settings_stay(shell):
@@ -149,8 +146,8 @@ def test_settings_that_were_written_into_the_file_are_not_believed(shell, daemon
     daemon.start()
     assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
     # The strictest there are: a minute without use.
-    assert expiry() in (["59s"], ["60s"], ["1m"]), expiry()
-    assert shell.run(SETTINGS + "--lock-after 1h --lock-after-idle 1m").status == 0
+    world.wait_for(lambda: state(shell) != "unlocked", "the keychain to close", 90)
+    assert status(shell)["reason"] == "timedOut"
 
 
 # The screen and sleep
@@ -175,7 +172,7 @@ def test_the_administrator_s_bounds_count_where_they_are_tighter(shell, bounds):
     bounds("lock-after 1h\nlock-after-idle 10m\n")
     shell.run("keychainctl lock")
     shell.run("keychainctl unlock", [ALICE[1]])
-    assert expiry() in (["9m"], ["10m"]), expiry()
+    assert status(shell)["settings"]["lockAfterIdle"] == 600
     assert shell.run(SETTINGS + "--lock-after-idle 2m").status == 0
     assert status(shell)["settings"] == {
         "lockAfter": 3600, "lockAfterIdle": 120, "lockOnSleep": True, "lockWithScreen": True}

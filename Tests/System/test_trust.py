@@ -99,6 +99,7 @@ def test_who_asks_for_what_is_in_the_question(shell):
     said = chooses(shell.terminal, "once")
     assert f"{STRANGER} wants to read the keychain item “mail”." in said.replace("\r\n", "\n")
     assert f"The item belongs to {OWNER}." in said
+    assert "Other programs of yours could start it, or take it over." in said
     assert "mail-s3cret" not in said
     assert status(shell) == 0
     assert "mail-s3cret" in shell.said

@@ -38,6 +38,11 @@ int kc_accept_descriptors(int socket);
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
+/// How many descriptors the data brings that a socket gives next, without taking it or waiting for
+/// it: 0, 1, or 2 for several. `head` gets the first bytes of it. -1 with EAGAIN where nothing is
+/// there.
+int kc_count_descriptors(int socket, void *head, size_t length);
+
 /// Closes a descriptor that a peer passed, at once for a pidfd and else as `kc_close_held` does:
 /// the last close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);
@@ -156,3 +161,16 @@ int kc_exec_adding(const char *program, char *const argv[], const char *const ad
 /// this program's file's. It dies with its parent. Returns 0, else errno.
 int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
              const int *target, size_t count, int new_session, int quiet, pid_t *child);
+
+/// Bounds the process's address space and its time of the processor; it makes no file longer,
+/// starts no process and leaves no image of itself. 0 or -1.
+int kc_limit(uint64_t memory, uint64_t seconds);
+
+/// From now on this thread and its children open, name, run and reach nothing: no file, TCP port,
+/// abstract socket or process of others, as far as the kernel's Landlock goes. Descriptors stay as
+/// they are. 0, also where the kernel has no Landlock, or -1.
+int kc_forbid_files(void);
+
+/// From now on any system call but those of reading at a place, writing, memory that is not run,
+/// and the end, ends the process. 0 or -1.
+int kc_allow_only_reading_and_writing(void);

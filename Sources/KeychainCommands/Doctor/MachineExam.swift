@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import KeychainLinuxSystem
+internal import LoginManager
 internal import PAMSetup
 
 /// What was installed, and what the kernel allows.
@@ -9,6 +10,7 @@ struct MachineExam {
 
     var findings: [Finding] {
         [authenticator, prompter] + services + [vaultKey, tracing, quota].compactMap { $0 }
+            + [loginManager, trustedPlatform, labels]
     }
 
     private var authenticator: Finding {
@@ -47,6 +49,41 @@ struct MachineExam {
                     remedy: "Install the package's pam.d/\(service) in /etc/pam.d.")
             }
             return Finding(.machine, .fine, "PAM's service \(service) proves \(proof)")
+        }
+    }
+
+    private var loginManager: Finding {
+        let lost = "screens that lock, sleep and hibernation close no keychain"
+        let remedy = "Without it --lock-after-idle of keychainctl settings closes them."
+        return switch LoginManagerPresence.now {
+        case .present: Finding(.machine, .fine, "logind tells of locked screens and sleep")
+        case .busAlone:
+            Finding(.machine, .note, "logind is not on the system bus: \(lost)", remedy: remedy)
+        case .noBus:
+            Finding(
+                .machine, .note, "there is no D-Bus system bus, and so no logind: \(lost)",
+                remedy: remedy)
+        }
+    }
+
+    private var trustedPlatform: Finding {
+        if FileStatus("/etc/keychain/tpm.conf") != nil {
+            return Finding(.machine, .fine, "/etc/keychain/tpm.conf says where the TPM is")
+        }
+        guard FileStatus("/dev/tpmrm0") != nil else {
+            return Finding(.machine, .note, "there is no TPM (/dev/tpmrm0) to protect keychains")
+        }
+        return Finding(.machine, .fine, "a TPM can protect keychains")
+    }
+
+    private var labels: Finding {
+        switch PinnedProcess(pid: getpid(), pidfd: nil)?.securityLabel() {
+        case .appArmor: Finding(.machine, .fine, "AppArmor labels programs")
+        case .selinux: Finding(.machine, .fine, "SELinux labels programs")
+        default:
+            Finding(
+                .machine, .note,
+                "neither AppArmor nor SELinux is in force: no rule on a label matches")
         }
     }
 

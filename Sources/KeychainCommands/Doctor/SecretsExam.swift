@@ -14,6 +14,7 @@ struct SecretsExam {
     private let status: SecretsStatus
     private let activation: BusActivation
     private let desktop: String?
+    private let hasPortal: Bool
 
     init?() {
         guard let path = InstalledProgram.sibling(Self.program), FileStatus(path) != nil,
@@ -21,16 +22,21 @@ struct SecretsExam {
         else { return nil }
         self.init(
             status, BusActivation(data: files.data),
-            desktop: ProcessEnvironment["XDG_CURRENT_DESKTOP"])
+            desktop: ProcessEnvironment["XDG_CURRENT_DESKTOP"],
+            hasPortal: PortalFile.isPortalInstalled)
     }
 
-    init(_ status: SecretsStatus, _ activation: BusActivation, desktop: String?) {
+    init(
+        _ status: SecretsStatus, _ activation: BusActivation, desktop: String?,
+        hasPortal: Bool = false
+    ) {
         self.status = status
         self.activation = activation
         self.desktop = desktop
+        self.hasPortal = hasPortal
     }
 
-    var findings: [Finding] { [Self.group, owner, electron].compactMap { $0 } }
+    var findings: [Finding] { [Self.group, owner, electron, portal].compactMap { $0 } }
 
     private static var group: Finding {
         let path = InstalledProgram.sibling(program) ?? "keychain-secrets"
@@ -80,6 +86,19 @@ struct SecretsExam {
     private static func isOurs(_ program: String) -> Bool {
         let name = program.split(separator: "/").last ?? ""
         return ["keychain-secrets", "keychain-secrets-embedded", "keychain-secret"].contains(name)
+    }
+
+    /// Nothing where there is no portal.
+    private var portal: Finding? {
+        guard hasPortal else { return nil }
+        guard let path = status.portal else {
+            return Finding(
+                .secrets, .note,
+                "xdg-desktop-portal finds no keychain.portal: sandboxed applications get no secret",
+                remedy: "Install the package again, or copy the file from it.")
+        }
+        return Finding(
+            .secrets, .fine, "xdg-desktop-portal asks for sandboxed applications by \(path)")
     }
 
     private var electron: Finding? {

@@ -17,14 +17,19 @@ struct SecretsStatus {
 
     let owner: Owner
     let isEnabled: Bool
+    /// By which the desktop's portal asks for sandboxed applications; nil where it does not.
+    let portal: String?
 
-    init(_ owner: Owner, isEnabled: Bool) {
+    init(_ owner: Owner, isEnabled: Bool, portal: String? = nil) {
         self.owner = owner
         self.isEnabled = isEnabled
+        self.portal = portal
     }
 
     init() throws(CommandFailure) {
-        isEnabled = try SecretsFiles().isEnabled
+        let files = try SecretsFiles()
+        isEnabled = files.isEnabled
+        portal = PortalFile(data: files.data).path
         owner = Self.asked().flatMap(Self.owner) ?? .noBus
     }
 
@@ -61,7 +66,10 @@ struct SecretsStatus {
             isEnabled
             ? "keychain-secrets is started by the bus when it is asked for\n"
             : "keychain-secrets is not enabled for this user\n"
-        return owned + enabled
+        let asked =
+            portal.map { "sandboxed applications: by the desktop's portal, as \($0) says\n" }
+            ?? "sandboxed applications: the desktop's portal has no keychain.portal\n"
+        return owned + enabled + asked
     }
 }
 
@@ -71,8 +79,10 @@ struct SecretsStatusRecord: Encodable {
     let enabled: Bool
     let process: Int32?
     let program: String?
+    let portal: String?
 
     init(_ status: SecretsStatus) {
+        portal = status.portal
         enabled = status.isEnabled
         bus = status.owner != .noBus
         guard case .process(let process, let program) = status.owner else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
+internal import KeychainRows
 
 /// What can be seen of a keychain's file before SQLite opens it.
 ///
@@ -13,7 +14,7 @@ enum FileCheck {
         guard status.kind == .file else { throw .damaged }
         // SQLite fills up a last page that is not whole. What it would read there was never
         // written, unless the log of a crash still holds that page.
-        let isWhole = status.size > 0 && status.size % KeychainSchema.pageBytes == 0
+        let isWhole = status.size > 0 && status.size % KeychainTables.pageBytes == 0
         guard isWhole || FileStatus(path + "-wal") != nil else { throw .damaged }
     }
 }

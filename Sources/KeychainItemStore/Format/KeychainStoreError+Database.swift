@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+internal import KeychainRows
 internal import KeychainSecrets
 
 extension KeychainStoreError {
@@ -8,6 +9,8 @@ extension KeychainStoreError {
         switch error {
         case let error as KeychainStoreError: self = error
         case let error as DatabaseError: self.init(error)
+        case ForeignFileError.damaged: self = .damaged
+        case ForeignFileError.newerVersion: self = .newerVersion
         case SecretsError.outOfMemory, SecretsError.libraryUnavailable: self = .outOfMemory
         case is SecretsError: self = .damaged
         default: self = .inputOutput(0)

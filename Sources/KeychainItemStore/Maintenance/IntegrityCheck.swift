@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
 package import KeychainModel
+internal import KeychainRows
 internal import KeychainSecrets
 
 extension KeychainFile {
@@ -43,7 +44,7 @@ extension KeychainFile {
     }
 
     static func isStructureWhole(_ database: Connection) throws -> Bool {
-        try database.isIntact() && KeychainSchema.isExact(database)
+        try database.isIntact() && KeychainTables.isExact(database, version: KeychainTables.version)
     }
 
     func condition(

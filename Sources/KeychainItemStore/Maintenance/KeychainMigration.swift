@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+internal import KeychainRows
 
 /// Brings a file of an older version up to date: all steps in one transaction, after a copy of the
 /// file as it was has been kept.
@@ -14,14 +15,14 @@ enum KeychainMigration {
             guard try Keybag(database).owner == owner else {
                 throw KeychainStoreError.belongsToAnother
             }
-            var version = try KeychainSchema.knownVersion(database)
-            guard version < KeychainSchema.version else { return }
+            var version = try KeychainTables.knownVersion(database)
+            guard version < KeychainTables.version else { return }
             // No other connection writes now: what is kept is what is migrated.
             if keepsOld { try KeychainGenerations(of: path).keep() }
             guard try !Keybag(database).protectors.isEmpty else {
                 throw KeychainStoreError.damaged
             }
-            while version < KeychainSchema.version {
+            while version < KeychainTables.version {
                 try KeychainSchema.migrate(from: version, database)
                 version += 1
             }

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+package import KeychainLinuxSystem
 internal import KeychainModel
+package import KeychainRows
 package import KeychainSecrets
 
 /// A keychain that has come back from a copy and is about to take the place of the one that is in
-/// use. The copy is the caller's own, and is changed on the way.
+/// use: a file of this program's own making, with the values that were in the copy. Nothing else of
+/// the copy, which may come from anywhere, is ever opened beside a keychain.
 package struct ReturningKeychain: Sendable {
-    /// Records that can't be used on this device, or are damaged; set aside within the copy.
+    /// Records that can't be used on this device, or are damaged; set aside within the new file.
     package let setAside: Int
     private let path: String
     private let owner: KeychainOwner
 
-    /// Refuses what is not a whole keychain of this owner's, of this version or an older one.
+    /// Makes the file at the path, where none is. Refuses a copy that is not a whole keychain of this
+    /// owner's, of this version or an older one.
     package init(
-        _ path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey
+        from copy: Descriptor, through reader: some ForeignReader, at path: String,
+        owner: KeychainOwner, deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) {
         self.path = path
         self.owner = owner
         do {
-            _ = try KeychainCopy.verified(path)
+            try Self.fill(path, from: copy, through: reader)
             try KeychainMigration.run(path, owner, keepsOld: false)
         } catch { throw KeychainStoreError(error) }
         let file = try KeychainFile.open(at: path, owner: owner)
-        guard try file.reading(KeychainFile.isStructureWhole) else { throw .damaged }
         // Before it takes any place: else its user learns of it at the next unlock.
         for password in try file.keybag().protectors(.password) {
             _ = try PasswordKeys.parameters(password.parameters)
@@ -32,9 +36,28 @@ package struct ReturningKeychain: Sendable {
         file.flush()
     }
 
+    /// A file of the copy's version: an older one is brought up to date here, not there.
+    private static func fill(
+        _ path: String, from copy: Descriptor, through reader: some ForeignReader
+    ) throws {
+        let database = try KeychainSchema.connect(path, .making)
+        // A crash leaves a file that is never looked at.
+        try database.execute(
+            "PRAGMA page_size = \(KeychainTables.pageBytes); PRAGMA synchronous = OFF")
+        try database.transaction {
+            try reader.read(copy) { record in
+                switch record {
+                case .version(let version):
+                    try database.execute(try KeychainTables.statements(ofVersion: version))
+                case .row(let table, let values): try database.insert(values, into: table)
+                }
+            }
+        }
+    }
+
     /// Where no keychain is. One that is made at the same moment stays.
     package func publish(at target: String) throws(KeychainStoreError) {
-        try KeychainCopy.make(of: path, at: target)
+        try KeychainCopy.make(of: path, at: target, isForUse: true)
     }
 
     /// In the place of a keychain that opens: in one transaction that other connections see whole
@@ -49,7 +72,7 @@ package struct ReturningKeychain: Sendable {
             return try database.transaction {
                 // No other connection writes now: what is kept is what is replaced.
                 let kept = try KeychainGenerations(of: file.path).keep()
-                for table in KeychainSchema.tables {
+                for table in KeychainTables.names {
                     try database.execute(
                         """
                         DELETE FROM main.\(table);
@@ -61,6 +84,12 @@ package struct ReturningKeychain: Sendable {
         }
         file.flush()
         return kept
+    }
+}
+
+extension Connection {
+    fileprivate func insert(_ values: [Value], into table: KeychainTables.Table) throws {
+        try forEach(table.insertion, values) { _ in true }
     }
 }
 

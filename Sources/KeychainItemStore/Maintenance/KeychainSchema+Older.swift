@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
 internal import KeychainModel
+internal import KeychainRows
 
-/// What keychains of older versions look like to SQLite, and how each becomes the next.
+/// How a keychain of an older version becomes one of the next.
 extension KeychainSchema {
-    /// nil for a version that never was.
-    static func statements(ofVersion version: Int32) -> String? {
-        switch version {
-        case 1: "\(keybag)\n\(itemOfVersion2)\n\(token)\n\(indexesOfVersion2)"
-        case 2: "\(keybag)\n\(itemOfVersion2)\n\(token)\n\(indexesOfVersion2)\n\(quarantine)"
-        case 3: "\(keybag)\n\(item)\n\(token)\n\(quarantine)"
-        case self.version: statements
-        default: nil
-        }
-    }
-
-    private static let itemOfVersion2 = """
-        CREATE TABLE item (
-            id INTEGER PRIMARY KEY,
-            identifier BLOB NOT NULL UNIQUE,
-            class INTEGER NOT NULL,
-            accessible INTEGER NOT NULL,
-            generation INTEGER NOT NULL,
-            keyIndex BLOB NOT NULL UNIQUE,
-            attributes BLOB NOT NULL,
-            secret BLOB
-        ) STRICT;
-        """
-    private static let indexesOfVersion2 = """
-        CREATE INDEX itemByClass ON item (class, accessible);
-        CREATE INDEX tokenByItem ON token (item);
-        """
-
     /// Makes a file of that version one of the next, in the caller's transaction.
     static func migrate(from version: Int32, _ database: Connection) throws {
         switch version {
-        case 1: try database.execute(quarantine)
+        case 1: try database.execute(KeychainTables.quarantine)
         case 2: try keepTokensInRows(database)
-        case 3: try database.execute(former)
+        case 3: try database.execute(KeychainTables.former)
         default: throw KeychainStoreError.damaged
         }
     }
@@ -45,14 +18,14 @@ extension KeychainSchema {
     /// Each row gets the list of its entries, and the index one that tells of the row's class: so it
     /// needs no index of its own for either.
     private static func keepTokensInRows(_ database: Connection) throws {
-        try database.execute("ALTER TABLE item RENAME TO itemOfVersion2; \(item)")
+        try database.execute("ALTER TABLE item RENAME TO itemOfVersion2; \(KeychainTables.item)")
         try database.forEach(
             "SELECT id, class, accessible FROM itemOfVersion2 ORDER BY id"
         ) { row in
             guard let number = row.integer(0) else { throw DatabaseError.wrongType }
             var tokens = Set(
                 try database.all(
-                    "SELECT token FROM token WHERE item = ? LIMIT \(mostTokens - 1)",
+                    "SELECT token FROM token WHERE item = ? LIMIT \(KeychainTables.mostTokens - 1)",
                     .integer(number)
                 ) { $0.integer(0) })
             if let entry = BlindIndex.entry(itemClass: row.integer(1), row.integer(2)) {

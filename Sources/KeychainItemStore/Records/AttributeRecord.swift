@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
+internal import KeychainRows
 
 /// Everything about an item but its secret: what is sealed as its attributes.
 struct AttributeRecord: Sendable, Equatable {
@@ -124,7 +125,7 @@ extension Attributes {
 extension AttributeRecord {
     static let version: UInt8 = 1
     /// Bytes of all attributes of an item together.
-    static let largest = KeychainSchema.largestAttributes
+    static let largest = KeychainTables.largestAttributes
     static let mostAttributes = 256
 
     private struct Flags: OptionSet {

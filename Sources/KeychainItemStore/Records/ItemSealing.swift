@@ -116,7 +116,7 @@ struct SealContext: Sendable {
         var context: [UInt8] = []
         context.reserveCapacity(Self.contextBytes)
         context += keychain
-        context += reference.identifier
+        reference.append(identifierTo: &context)
         context.append(reference.itemClass.rawValue)
         context.append(accessible.rawValue)
         context.append(part.rawValue)

@@ -26,7 +26,7 @@ extension KeychainFile {
         let plans = Plans(
             all: SearchPlan(query, groups: groups, keys),
             own: SearchPlan(query, groups: own, keys),
-            whole: SearchPlan(query, .groups(own), keys, whole: true))
+            whole: SearchPlan(query, groups: own, keys, whole: true))
         try reading { try plans.all.refuseIfClosed($0) }
         var last: Int64 = 0
         while true {
@@ -97,7 +97,7 @@ extension KeychainFile {
     ) throws -> SealedItem? {
         var query = ItemQuery(.attributed)
         query.attributes = attributes.tellingPairs
-        let plan = SearchPlan(query, .groups(groups), keys, whole: true)
+        let plan = SearchPlan(query, groups: groups, keys, whole: true)
         try plan.refuseIfClosed(database)
         var same: SealedItem?
         try plan.forEachItem(after: 0, self, keys, database) { step in
@@ -135,7 +135,7 @@ package struct AttributedOrder: Sendable, Comparable {
     init(pairs: Int, modified: Double, _ reference: ItemReference) {
         self.pairs = UInt16(clamping: pairs)
         self.modified = modified
-        identifier = reference.identifier.reduce(0) { $0 << 8 | UInt128($1) }
+        identifier = reference.number
     }
 
     /// Of an item that does not open. `pairs`: how many were asked for, where it has no others.
@@ -145,11 +145,8 @@ package struct AttributedOrder: Sendable, Comparable {
             reference)
     }
 
-    package var reference: ItemReference? {
-        let bytes = stride(from: 120, through: 0, by: -8).map {
-            UInt8(truncatingIfNeeded: identifier >> UInt128($0))
-        }
-        return ItemReference(itemClass: .attributed, identifier: bytes)
+    package var reference: ItemReference {
+        ItemReference(itemClass: .attributed, number: identifier)
     }
 
     package static func < (a: Self, b: Self) -> Bool {

@@ -71,7 +71,7 @@ enum BlindIndex {
             itemClass: itemClass, place: .group(record.group),
             isSynchronizable: record.isSynchronizable)
         var message = beginning(2, scope)
-        if itemClass.keyAttributes.isEmpty { message += reference.identifier }
+        if itemClass.keyAttributes.isEmpty { reference.append(identifierTo: &message) }
         for rule in itemClass.keyAttributes
         where rule.name != .accessGroup && rule.name != .synchronizable {
             let value = record.attributes[rule.name] ?? rule.defaultValue

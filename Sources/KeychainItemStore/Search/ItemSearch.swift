@@ -32,7 +32,7 @@ extension KeychainFile {
         atMost limit: Int, mostBytes: Int
     ) throws(KeychainStoreError) -> [SealedItem]? {
         guard limit > 0 else { return [] }
-        let plan = SearchPlan(query, scope, keys)
+        let plan = SearchPlan(ItemMatcher(query: query, scope: scope), keys)
         return try searching(plan) { database -> [SealedItem]? in
             var found: [SealedItem] = []
             var bytes = 0
@@ -71,7 +71,7 @@ extension KeychainFile {
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {
-        let plan = SearchPlan(query, scope, keys)
+        let plan = SearchPlan(ItemMatcher(query: query, scope: scope), keys)
         // As in `find`, one that opens is enough where one was asked for.
         if query.limit != 1 { try reading { try plan.refuseIfClosed($0) } }
         var left = query.limit ?? Int.max

@@ -52,6 +52,8 @@ package final class SealedItem: Sendable {
         return own
     }
     package var accessControl: ItemAccessControl { record.accessControl }
+    package var protection: Accessibility { record.accessControl.protection }
+    package var needsApplicationPassword: Bool { record.accessControl.needsApplicationPassword }
     package var accessGroup: String { record.group }
     package var hasSecret: Bool { record.hasSecret }
     /// Programs that it lets in beside its group; nil where it has no list.
@@ -246,9 +248,9 @@ extension SealContext {
                 .flatMap(ItemClass.init(rawValue:)),
             let accessible = row.integer(3).flatMap(UInt8.init(exactly:))
                 .flatMap(Accessibility.init(rawValue:)),
-            let identifier = row.blob(1), let generation = row.integer(4),
-            Self.generations.contains(generation),
-            let reference = ItemReference(itemClass: itemClass, identifier: identifier)
+            let generation = row.integer(4), Self.generations.contains(generation),
+            let reference = row.withBlob(1, { ItemReference(itemClass: itemClass, identifier: $0) })
+                ?? nil
         else { return nil }
         self.init(
             keychain: keychain, reference: reference, accessible: accessible,

@@ -21,16 +21,16 @@ struct SearchPlan {
     /// Families that the query may have items in, and whose index can't be read now.
     private(set) var closed: [IndexFamily] = []
 
-    init(_ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys) {
-        self.init(query, .groups(groups), keys)
+    init(
+        _ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys,
+        whole isWhole: Bool = false
+    ) {
+        self.init(ItemMatcher(query: query, scope: .groups(groups)), keys, whole: isWhole)
     }
 
     /// `whole`: items of the class `attributed` that have the query's pairs and no others.
-    init(
-        _ query: ItemQuery, _ scope: SearchScope, _ keys: borrowing ClassKeys,
-        whole isWhole: Bool = false
-    ) {
-        let matcher = ItemMatcher(query: query, scope: scope)
+    init(_ matcher: ItemMatcher, _ keys: borrowing ClassKeys, whole isWhole: Bool = false) {
+        let query = matcher.query
         let exact =
             query.folding.isEmpty
             ? query.attributes : query.attributes.filter { matcher.isExact($0.value) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
 internal import KeychainLinuxSystem
+internal import KeychainRows
 package import KeychainSecrets
 
 extension KeychainFile {
@@ -40,12 +41,12 @@ private struct NewKeybag {
         let database = try KeychainSchema.connect(path, .making)
         try database.execute(
             """
-            PRAGMA page_size = \(KeychainSchema.pageBytes);
+            PRAGMA page_size = \(KeychainTables.pageBytes);
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = FULL;
             """)
         try database.transaction {
-            try database.execute(KeychainSchema.statements)
+            try database.execute(KeychainTables.statements(ofVersion: KeychainTables.version))
             for (entry, value) in entries { try Keybag.write(entry, value, database) }
             for protector in protectors { try Keybag.write(protector, database) }
         }

@@ -100,10 +100,11 @@ extension FileReader {
             (1...Self.longestName).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && !text.utf8.contains { "/!*:,".utf8.contains($0) }
+            && !["%", "@", "+"].contains(text.first)
         if !isName {
             note(
                 .badConstraint, node, "\"\(text)\" is no user's name",
-                advice: "name each person: {approval: [ann, bob]}")
+                advice: WrittenForms.of("approval"))
         }
         return isName
     }

@@ -7,8 +7,9 @@ extension PolicyCondition {
     var isStrongSubject: Bool {
         switch self {
         case .uid: true
+        case .text(.label, _): isGuardedLabel
         case .text(let field, _):
-            [.user, .group, .unit, .slice, .app, .label, .pamService].contains(field)
+            [.user, .group, .unit, .slice, .app, .pamService].contains(field)
         case .choice(let field, _): [.session, .via, .transfer].contains(field)
         default: false
         }
@@ -41,7 +42,7 @@ extension FileReader {
             note(
                 .weakGrant, head.node,
                 "\(rule.id) permits what rests on facts that a program of the same user can forge",
-                advice: "add a user, unit, app or label; or trusted-exe: true beside exe")
+                advice: "add a user, unit, app or SELinux label; or trusted-exe: true beside exe")
         }
         let resources = conditions.filter { $0.isResource }
         let chosen = resources.filter { $0.isText(.itemLabel) || $0.isText(.account) }
@@ -69,7 +70,7 @@ extension FileReader {
             note(
                 .weakShare, head.node,
                 "share \(rule.id) rests on facts that a program of the same user can forge",
-                advice: "add a user, unit, app or label; or trusted-exe: true beside exe")
+                advice: "add a user, unit, app or SELinux label; or trusted-exe: true beside exe")
         }
         for pattern in groups?.patterns ?? []
         where pattern.isBroad && !rule.tags.contains("broad") {
@@ -105,7 +106,7 @@ extension FileReader {
             if Self.interpreters.contains(String(base)) {
                 note(
                     .interpreter, node, "\(path) runs whatever it is given",
-                    advice: "use a unit, an app or a label")
+                    advice: "use a unit, an app or an SELinux label")
             }
             if !isTrusted, Self.isUserWritable(path) {
                 note(

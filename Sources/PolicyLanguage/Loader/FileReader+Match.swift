@@ -13,6 +13,22 @@ enum Vocabulary {
     /// What `redact` names.
     static let attributes = PolicyEffect.attributes.keys.sorted()
 
+    private static let blocks = [
+        ("subject", subject), ("resource", resource), ("when", environment),
+    ]
+
+    /// What helps where a key is unknown: another word for it, or the block that has it.
+    static func advice(for key: String, in what: String, among known: [String]) -> String? {
+        if what == "evidence", key.hasPrefix("pam:") {
+            return "as {pam: {\(key.dropFirst(4)): {age: 2m, scope: process}}}"
+        }
+        let homes = blocks.filter { $0.1.contains(key) }.map { "\"\($0.0)\"" }
+        if !homes.isEmpty, Suggestion.same(as: key, among: known) == nil {
+            return "it belongs under " + homes.joined(separator: " or ")
+        }
+        return Suggestion.advice(for: key, "key", among: known)
+    }
+
     /// The fields of a block that are text, a choice, true or false, or an age.
     static func fields(_ block: PolicyBlock) -> [String] {
         names(TextField.allCases, block) + names(ChoiceField.allCases, block)
@@ -101,7 +117,9 @@ extension FileReader {
             }
             note(
                 .badNumber, node, "\"\(text)\" is no uid",
-                advice: "decimal digits, or two joined by \"-\", the smaller first")
+                advice: text.first?.isLetter == true
+                    ? "write user: \(text)"
+                    : "decimal digits, or two joined by \"-\", the smaller first")
             return nil
         }
         return found.isEmpty ? nil : found
@@ -212,7 +230,7 @@ extension FileReader {
             return nil
         }
         do {
-            let pattern = try TextPattern(field.isHostName ? Self.lowercased(text) : text)
+            let pattern = try TextPattern(field.isHostName ? text.lowercased() : text)
             noteLooks(of: text, node)
             checkName(text, pattern, field, node)
             return pattern
@@ -226,12 +244,6 @@ extension FileReader {
             note(.badPattern, node, "\"\(text)\" is no pattern", advice: advice)
             return nil
         }
-    }
-
-    static func lowercased(_ name: String) -> String {
-        String(
-            decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 },
-            as: UTF8.self)
     }
 }
 

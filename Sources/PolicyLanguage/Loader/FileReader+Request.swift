@@ -200,7 +200,7 @@ extension FileReader {
         // An item may have an attribute that is empty.
         if field.block == .resource, node.scalar == "" { return [""] }
         guard let text = self.text(node, what) else { return nil }
-        return [PolicyText(field.isHostName ? Self.lowercased(text) : text)]
+        return [PolicyText(field.isHostName ? text.lowercased() : text)]
     }
 
     // MARK: Time
@@ -213,7 +213,7 @@ extension FileReader {
             let minute = Self.minuteOfDay(String(parts[1])),
             let time = Self.minute(minute, ofDay: CalendarDay.weekday(of: day))
         {
-            return (day, .known(time))
+            return namable(day, node, "at").map { ($0, .known(time)) }
         }
         note(.badDate, node, "at \"\(text)\" is no moment", advice: "YYYY-MM-DDTHH:MM, local time")
         return nil

@@ -88,9 +88,9 @@ extension FileReader {
             }
         }
         switch entry.key {
-        case "permit": return text(entry.value, "the reason").map { .permit($0) }
-        case "forbid": return text(entry.value, "the reason").map { .forbid($0) }
-        case "share": return text(entry.value, "the reason").map { .share($0) }
+        case "permit": return reason(entry).map { .permit($0) }
+        case "forbid": return reason(entry).map { .forbid($0) }
+        case "share": return reason(entry).map { .share($0) }
         case "require": return demand(entry.value, keys).map { .require($0) }
         case "limit": return limit(entry.value, head).map { .limit($0) }
         case "redact":
@@ -99,6 +99,26 @@ extension FileReader {
         case "audit": return audit(entry.value).map { .audit($0) }
         default: return nil
         }
+    }
+
+    /// The text for people. What reads as a condition decides nothing there.
+    private mutating func reason(_ entry: YAMLEntry) -> String? {
+        let text = self.text(entry.value, "the reason")
+        let advice: String? =
+            switch text {
+            case "false": "remove the rule: as it stands, it counts"
+            case "true": "write why; it is shown to users"
+            case let word? where Vocabulary.operations.contains(word):
+                "write operations: \(word), and the reason here"
+            default: nil
+            }
+        if let text, let advice {
+            note(
+                .reasonIsNoText, entry.value,
+                "\"\(text)\" is the reason of this \(entry.key), and no condition",
+                advice: advice)
+        }
+        return text
     }
 
     private mutating func audit(_ node: YAMLNode) -> AuditLevel? {
@@ -210,7 +230,11 @@ extension FileReader {
     }
 
     mutating func date(_ node: YAMLNode, _ what: String) -> Int32? {
-        guard let day = anyDate(node, what) else { return nil }
+        anyDate(node, what).flatMap { self.namable($0, node, what) }
+    }
+
+    /// The day, where policies may name it.
+    mutating func namable(_ day: Int32, _ node: YAMLNode, _ what: String) -> Int32? {
         let years = CalendarDay.years
         guard years.contains(CalendarDay.year(of: day)) else {
             note(

@@ -42,10 +42,13 @@ extension FileReader {
             guard places.count == ends.count, let first = places.first, let last = places.last,
                 places.count <= 2
             else {
+                let short = ends.map { String($0.lowercased().prefix(3)) }
+                let near =
+                    short.allSatisfy(Self.days.contains)
+                    ? short.joined(separator: "-") : Suggestion.nearest(to: text, among: Self.days)
                 note(
                     .unknownWord, node, "unknown day \"\(text)\"",
-                    advice: Suggestion.nearest(to: text, among: Self.days)
-                        .map { "did you mean \"\($0)\"?" }
+                    advice: near.map { "did you mean \"\($0)\"?" }
                         ?? "mon, tue, wed, thu, fri, sat, sun, or two joined by \"-\"")
                 return nil
             }

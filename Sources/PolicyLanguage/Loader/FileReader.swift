@@ -58,13 +58,15 @@ package struct FileReader {
         unknown code: DiagnosticCode = .unknownKey, keyWord: String = "key"
     ) -> Keys? {
         guard case .mapping(let entries) = node.content else {
-            note(.wrongKind, node, "\(what) is \(node.kind), not a mapping", advice: nil)
+            note(
+                .wrongKind, node, "\(what) is \(node.kind), not a mapping",
+                advice: WrittenForms.of(what))
             return nil
         }
         for entry in entries where !known.contains(entry.key) {
             note(
                 code, entry, "unknown \(keyWord) \"\(entry.key)\"",
-                advice: Suggestion.advice(for: entry.key, among: known))
+                advice: Vocabulary.advice(for: entry.key, in: what, among: known))
         }
         let expected = entries.filter { known.contains($0.key) }
         return Keys(node: node, entries: expected, hasUnknown: expected.count < entries.count)
@@ -97,7 +99,9 @@ package struct FileReader {
 
     mutating func text(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = node.scalar else {
-            note(.wrongKind, node, "\(what) is \(node.kind), not a word")
+            note(
+                .wrongKind, node, "\(what) is \(node.kind), not a word",
+                advice: WrittenForms.of(what))
             return nil
         }
         guard !text.isEmpty else {
@@ -136,7 +140,7 @@ package struct FileReader {
         if words.contains(text) { return text }
         note(
             .unknownWord, node, "unknown \(what) \"\(text)\"",
-            advice: Suggestion.advice(for: text, among: words))
+            advice: Suggestion.advice(for: text, what, among: words))
         return nil
     }
 

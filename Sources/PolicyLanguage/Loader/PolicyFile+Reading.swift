@@ -115,9 +115,19 @@ extension PolicyFile {
     }
 }
 
+extension PolicyCondition {
+    /// Whether it holds for as long as the program runs, or never.
+    fileprivate var isLasting: Bool {
+        switch self {
+        case .text, .uid, .boolean(.trustedExe, _), .choice(.via, _): true
+        default: false
+        }
+    }
+}
+
 extension FileReader {
     fileprivate mutating func group(_ node: YAMLNode) -> GroupMembership? {
-        let known = ["id", "description", "group", "members", "mode"] + Self.period
+        let known = ["id", "description", "group", "members", "mode", "home"] + Self.period
         guard let keys = mapping(node, "a group", keys: known),
             let head = self.head(keys, "a group")
         else { return nil }
@@ -128,10 +138,29 @@ extension FileReader {
         let members = keys["members"].map { self.members($0) } ?? []
         let mode = keys["mode"].map { word($0, "mode", of: ["read", "write"]) } ?? "write"
         let days = self.days(keys)
+        let isHome = keys["home"].flatMap { boolean($0, "home") } ?? false
+        if isHome, let node = keys.entry("home") {
+            checkHome(node, mode: mode, days.isEmpty ? members : [days])
+        }
         guard let group, let mode, !members.isEmpty else { return nil }
         return GroupMembership(
             id: head.id, origin: head.origin, group: PolicyText(group),
-            members: members.map { $0 + days }, operations: mode == "read" ? .read : .all)
+            members: members.map { $0 + days }, operations: mode == "read" ? .read : .all,
+            isHome: isHome)
+    }
+
+    /// A program that keeps its items elsewhere at other times would not find them.
+    private mutating func checkHome(
+        _ node: YAMLEntry, mode: String?, _ members: [[PolicyCondition]]
+    ) {
+        if mode == "read" {
+            note(.wrongKind, node, "members that may only read have no home", advice: "mode: write")
+        }
+        if !members.joined().allSatisfy(\.isLasting) {
+            note(
+                .wrongKind, node, "a home is for programs, at all times and in all sessions",
+                advice: "name members by exe, unit, app, label, user or group alone")
+        }
     }
 
     private mutating func ownGroup(_ node: YAMLNode) -> String? {
@@ -161,7 +190,8 @@ extension FileReader {
                 note(
                     .weakShare, item,
                     "a member rests on facts that a program of the same user can forge",
-                    advice: "add a user, unit, app or label; or trusted-exe: true beside exe")
+                    advice:
+                        "add a user, unit, app or SELinux label; or trusted-exe: true beside exe")
             }
             checkPrograms(conditions, item)
             return conditions

@@ -296,7 +296,7 @@ package enum PolicySchema {
                             "pattern": "^(?!(flatpak|snap|unit|exe|selinux|apparmor):)[^*]+$",
                         ]
                     ), ("members", oneOrMore(ref("subject"))),
-                    ("mode", choice(["read", "write"])),
+                    ("mode", choice(["read", "write"])), ("home", ["type": "boolean"]),
                 ] + period, required: ["id", "group", "members"])
         ),
         (

@@ -15,7 +15,7 @@ enum AskingVerb: String, CaseIterable, Sendable {
     case read, readWithPassword, readOfAnother, readLocked, list
     case add, addWithPassword, update, updateTrust, delete
     case changeSettings, addProtector, removeProtector, backUp, restore, restoreGeneration
-    case authenticate, unlock, createKeychain, chooseDefault
+    case authenticate, unlock, createKeychain, deleteKeychain, chooseDefault
 
     /// The verbs on items, which a rule of the administrator's could refuse meanwhile.
     static let onItems: [AskingVerb] = [
@@ -122,6 +122,10 @@ enum AskingVerb: String, CaseIterable, Sendable {
         case .createKeychain:
             world.person.types(ServiceInMemory.secret("work"))
             return (CreateKeychain(name: "work", password: nil, asks: true), git)
+        case .deleteKeychain:
+            try world.ask(
+                CreateKeychain(name: "work", password: ServiceInMemory.secret("work")))
+            return (DeleteKeychain(keychain: "work"), git)
         case .chooseDefault:
             let program = Program("/usr/bin/git", process: 10, via: .secretService)
             return (Preferences(.defaultKeychain("login")), program)

@@ -29,7 +29,7 @@ import Testing
         var item = NewItem(.attributed)
         item.attributes = Self.pairs(pairs)
         item.trusted = []
-        item.replacesSame = replacing
+        item.whenSame = replacing ? .replace : .add
         change(&item)
         let verb = Add(item, secret: ServiceInMemory.secret(secret), returning: .reference)
         return try world.ask(verb, program).reference
@@ -207,6 +207,19 @@ import Testing
         #expect(try find(["user": "zoe"]).map(\.reference) == [old])
     }
 
+    @Test func `a new item may be refused where there is one that is the same`() throws {
+        let pairs = ["app_id": "org.example.One", "xdg:schema": "s"]
+        let first = try add(pairs, "one") { $0.whenSame = .refuse }
+        #expect(throws: RequestError.state(.duplicate)) {
+            try add(pairs, "two") { $0.whenSame = .refuse }
+        }
+        #expect(text(try read(first)) == "one")
+        // Another program's, and one with other pairs, are no such items.
+        try add(pairs, "two", as: Self.chat) { $0.whenSame = .refuse }
+        try add(["app_id": "org.example.Two"], "two") { $0.whenSame = .refuse }
+        #expect(try find([:]).count == 2)
+    }
+
     @Test func `an item that is too large is refused before anything else`() throws {
         let large = String(repeating: "x", count: 4097)
         #expect(throws: RequestError.invalid(.dataTooLarge)) { try add(["a": large]) }
@@ -214,7 +227,7 @@ import Testing
             try add(["a": "1"]) { $0.isSynchronizable = true }
         }
         #expect(throws: RequestError.invalid(.badRequest)) {
-            try world.add("mail") { $0.replacesSame = true }
+            try world.add("mail") { $0.whenSame = .replace }
         }
         try add(["a": "1"])
         var query = ItemQuery(.attributed)

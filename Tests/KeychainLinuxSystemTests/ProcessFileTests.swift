@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainLinuxSystem
 
-struct ControlGroupFileTests {
+struct ProcessFileTests {
     private func sleeper() throws -> (child: ChildProcess, process: PinnedProcess) {
         let child = try ChildProcess(
             executable: "/bin/sleep", arguments: ["60"], environment: [], passing: [],

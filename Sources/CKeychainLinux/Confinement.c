@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define THIS_MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_MACHINE AUDIT_ARCH_AARCH64
+#elif defined(__riscv) && __riscv_xlen == 64
+#define THIS_MACHINE AUDIT_ARCH_RISCV64
+#else
+#error "the numbers of this machine's system calls are not known"
+#endif
+
+static int limit(int resource, uint64_t most) {
+    struct rlimit limit = {most, most};
+    return setrlimit(resource, &limit);
+}
+
+int kc_limit(uint64_t memory, uint64_t seconds) {
+    int failed = limit(RLIMIT_AS, memory) | limit(RLIMIT_CPU, seconds) | limit(RLIMIT_FSIZE, 0) |
+                 limit(RLIMIT_NPROC, 0) | limit(RLIMIT_MEMLOCK, 0) | limit(RLIMIT_CORE, 0);
+    return failed == 0 ? 0 : -1;
+}
+
+// As the kernel has it from Linux 6.12 on; older headers lack the later fields.
+struct landlock_ruleset {
+    uint64_t files;
+    uint64_t network;
+    uint64_t scopes;
+};
+
+int kc_forbid_files(void) {
+    // What each version of Landlock can forbid: files, TCP, abstract sockets and signals.
+    static const struct {
+        struct landlock_ruleset all;
+        size_t size;
+    } versions[] = {
+        {{(1 << 13) - 1, 0, 0}, 8},  {{(1 << 14) - 1, 0, 0}, 8},  {{(1 << 15) - 1, 0, 0}, 8},
+        {{(1 << 15) - 1, 3, 0}, 16}, {{(1 << 16) - 1, 3, 0}, 16}, {{(1 << 16) - 1, 3, 3}, 24},
+    };
+    const long newest = sizeof versions / sizeof versions[0];
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        return -1;
+    }
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* which version */);
+    if (version <= 0) {
+        return 0;
+    }
+    version = version < newest ? version : newest;
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &versions[version - 1].all,
+                             versions[version - 1].size, 0);
+    if (rules < 0) {
+        return -1;
+    }
+    int result = (int)syscall(SYS_landlock_restrict_self, rules, 0);
+    close(rules);
+    return result;
+}
+
+#define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
+#define LOW(number) (FIELD(args[0]) + 8 * (number)) // the lower half: all are little-endian
+#define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
+#define END(action) BPF_STMT(BPF_RET | BPF_K, action)
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ALLOW)
+// Only without PROT_EXEC in the third argument. Loads another word, so it ends either way.
+#define ALLOW_DATA(name)                                                                           \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(LOW(2)),                           \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), END(SECCOMP_RET_ALLOW),             \
+        END(SECCOMP_RET_KILL_PROCESS)
+
+int kc_allow_only_reading_and_writing(void) {
+    struct sock_filter filter[] = {
+        LOAD(FIELD(arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),
+        END(SECCOMP_RET_KILL_PROCESS),
+        LOAD(FIELD(nr)),
+        // What SQLite does through its descriptor, and the answer.
+        ALLOW(pread64),
+        ALLOW(lseek),
+        ALLOW(write),
+        // The memory of both.
+        ALLOW_DATA(mmap),
+        ALLOW_DATA(mprotect),
+        ALLOW(munmap),
+        ALLOW(mremap),
+        ALLOW(madvise),
+        ALLOW(brk),
+        ALLOW(futex),
+        ALLOW(exit_group),
+        END(SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        return -1;
+    }
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}

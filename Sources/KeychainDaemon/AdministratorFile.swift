@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+internal import Synchronization
+
+/// A file of root's, each line of two words, which is looked at as long as the daemon runs. What
+/// follows a `#` is a comment. Without the file it is as if it were empty.
+package final class AdministratorFile<Value: Sendable>: Sendable {
+    private let path: String
+    private let meaning: @Sendable ([FileLine]) throws(FileMistake) -> Value
+    private let value: ShortLock<Value>
+    private let seen: Mutex<FileStatus?>
+
+    /// Throws where the file can't be understood: what its author wanted is unknown then.
+    init(
+        _ path: String, _ meaning: @escaping @Sendable ([FileLine]) throws(FileMistake) -> Value
+    ) throws(FileMistake) {
+        self.path = path
+        self.meaning = meaning
+        seen = Mutex(FileStatus(path))
+        value = ShortLock(try meaning(FileLine.all(of: path)))
+    }
+
+    package var now: Value { value.withLock { $0 } }
+
+    /// Takes up a changed file; where that can't be understood, what was in force stays so.
+    package func loadIfChanged() throws(FileMistake) {
+        let state = FileStatus(path)
+        let hasChanged = seen.withLock { seen in
+            defer { seen = state }
+            return seen != state
+        }
+        guard hasChanged else { return }
+        let new = try meaning(FileLine.all(of: path))
+        value.withLock { $0 = new }
+    }
+}
+
+package struct FileMistake: Error, Equatable, CustomStringConvertible {
+    package let path: String
+    /// nil where the file itself is not as it must be.
+    let line: Int?
+    package let words: String
+
+    package var description: String {
+        path + (line.map { ":\($0)" } ?? "") + ": " + words
+    }
+}
+
+struct FileLine {
+    private static let longest = 64 * 1024
+
+    let path: String
+    let number: Int
+    let first: String
+    let second: String
+
+    func mistake(_ words: String) -> FileMistake {
+        FileMistake(path: path, line: number, words: words)
+    }
+
+    fileprivate static func all(of path: String) throws(FileMistake) -> [FileLine] {
+        let file: FileContents
+        do {
+            file = try FileContents(reading: path, limit: longest, followingLinks: false)
+        } catch {
+            if error == .system(PrivateFile.notFound) { return [] }
+            throw FileMistake(path: path, line: nil, words: "can't be read")
+        }
+        guard file.kind == .regular, file.owner == 0, file.mode & 0o022 == 0 else {
+            throw FileMistake(
+                path: path, line: nil, words: "must be a file that only root can write")
+        }
+        guard file.bytes.count <= longest else {
+            throw FileMistake(path: path, line: nil, words: "is too long")
+        }
+        return try all(in: String(decoding: file.bytes, as: UTF8.self), path)
+    }
+
+    static func all(in text: String, _ path: String) throws(FileMistake) -> [FileLine] {
+        var lines: [FileLine] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+            guard !words.isEmpty else { continue }
+            guard words.count == 2 else {
+                throw FileMistake(path: path, line: index + 1, words: "a line has two words")
+            }
+            // Safe: the count was checked.
+            let (first, second) = (String(words[0]), String(words[1]))
+            lines.append(FileLine(path: path, number: index + 1, first: first, second: second))
+        }
+        return lines
+    }
+}

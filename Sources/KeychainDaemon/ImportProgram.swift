@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainRows
+
+/// Keychain files from elsewhere, through `keychain-import`: a process for each, which has one file,
+/// no right and no key, and ends with that file.
+struct ImportProgram: ForeignReader {
+    private static let seconds: UInt64 = 30
+    /// A long file may take longer: a second more for each so many bytes.
+    private static let bytesInSecond: UInt64 = 8 * 1024 * 1024
+
+    let path: String
+    let log: @Sendable (String) -> Void
+
+    func read(_ file: Descriptor, _ body: (ForeignRecord) throws -> Void) throws {
+        let size = try file.size()
+        let seconds = Self.seconds + size / Self.bytesInSecond
+        let (child, output) = try start(file, seconds)
+        let input = DescriptorInput(
+            output, atMost: RowReader.mostBytes(ofFile: size),
+            until: .now + .seconds(Int64(clamping: seconds)))
+        do { try RowReader(from: input).forEach(body) } catch let error as SystemError {
+            child.kill()
+            log("keychain-import did not read a file of \(size) bytes to its end (\(error))")
+            throw ForeignFileError.damaged
+        }
+    }
+
+    /// Afterwards the child alone has its end: when it ends there is nothing more to come.
+    private func start(
+        _ file: Descriptor, _ seconds: UInt64
+    ) throws(SystemError) -> (ChildProcess, Descriptor) {
+        let (ours, theirs) = try Descriptor.pipe()
+        let child = try ChildProcess.between(
+            file, theirs, executable: path, arguments: [String(seconds)],
+            environment: ["SWIFT_BACKTRACE=enable=no"], newSession: true)
+        return (child, ours)
+    }
+}
