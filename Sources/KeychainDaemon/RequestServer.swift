@@ -33,6 +33,7 @@ package final class RequestServer: Sendable {
     private let directory: CallerFacts.Directory
     private var memory: MemoryBudget { service.memory }
     private let prompters: PrompterRegistry
+    private let promptPlaces: RequestNotes.PromptPlaces
     private let prompterProgram: String
     private let deputyProgram: DeputyProgram
     private let peers: RelayedPeers
@@ -60,6 +61,10 @@ package final class RequestServer: Sendable {
             changes.forget($0.process, of: $0.user)
         }
         self.prompters = prompters
+        promptPlaces = { caller in
+            let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
+            return place.map { "\($0)" } ?? ""
+        }
         prompterProgram = programs.prompter
         deputyProgram = DeputyProgram(programs.deputy)
     }
@@ -158,10 +163,7 @@ package final class RequestServer: Sendable {
     }
 
     private func notes(for caller: Caller) -> RequestNotes {
-        RequestNotes { [prompters] in
-            let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
-            return place.map { "\($0)" } ?? ""
-        }
+        RequestNotes(of: (caller, promptPlaces))
     }
 
     // MARK: Deputies

@@ -39,7 +39,7 @@ public enum Accessibility: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     /// When keys of a class exist in memory.
-    public enum Availability: Sendable, Hashable {
+    public enum Availability: UInt8, Sendable, Hashable, CaseIterable {
         case always
         case afterFirstUnlock
         case whileUnlocked

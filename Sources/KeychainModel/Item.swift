@@ -48,8 +48,13 @@ public struct ItemReference: Sendable, Hashable {
     public static let byteCount = 4 + identifierBytes
 
     public let itemClass: ItemClass
-    /// The identifier as a number, its first byte the highest.
-    package let number: UInt128
+    /// The identifier's halves, the first byte of each the highest. A number of 16 bytes would want
+    /// an alignment for which Swift's runtime takes the slow way to memory.
+    private let high: UInt64
+    private let low: UInt64
+
+    /// The identifier as one number.
+    package var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     /// 16 random bytes.
     public var identifier: [UInt8] {
@@ -69,17 +74,21 @@ public struct ItemReference: Sendable, Hashable {
         guard identifier.byteCount == Self.identifierBytes else { return nil }
         self.itemClass = itemClass
         // Safe: a wider number of a byte.
-        number = (0..<Self.identifierBytes).reduce(0) { $0 << 8 | UInt128(identifier.byte($1)) }
+        high = (0..<8).reduce(0) { $0 << 8 | UInt64(identifier.byte($1)) }
+        low = (8..<16).reduce(0) { $0 << 8 | UInt64(identifier.byte($1)) }
     }
 
     package init(itemClass: ItemClass, number: UInt128) {
         self.itemClass = itemClass
-        self.number = number
+        high = UInt64(truncatingIfNeeded: number >> 64)
+        low = UInt64(truncatingIfNeeded: number)
     }
 
     package func append(identifierTo bytes: inout [UInt8]) {
-        for shift in stride(from: 120, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> UInt128(shift)))
+        for half in [high, low] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(shift)))
+            }
         }
     }
 

@@ -109,11 +109,14 @@ extension CompiledPolicy {
             guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
             if field.block == .resource {
                 numbering.add(field, asked.contains(field) ? item.text(field) : nil, image)
-            } else {
-                numbering.add(field, facts[field], numbered, subjectPlace, image)
+            } else if let numbered {
+                numbering.add(field, numbered, subjectPlace)
                 subjectPlace += 1
+            } else {
+                numbering.add(field, facts[field], image)
             }
         }
+        if let numbered { numbering.markUnknown(all: numbered.unknown) }
         return finish(&numbering, facts, evidence, day)
     }
 
@@ -199,13 +202,8 @@ private struct FactNumbering {
         close(Dimension.of(field))
     }
 
-    /// A fact whose numbers have this place where they are known.
-    mutating func add(
-        _ field: TextField, _ fact: Fact<[PolicyText]>, _ numbered: NumberedTexts?, _ place: Int,
-        _ image: PolicyImage
-    ) {
-        guard let numbered else { return add(field, fact, image) }
-        if case .unknown = fact { markUnknown(Dimension.of(field)) }
+    /// A fact of the subject's, which has this place among the numbers.
+    mutating func add(_ field: TextField, _ numbered: NumberedTexts, _ place: Int) {
         numbered.add(place, to: &words)
         close(Dimension.of(field))
     }
@@ -232,6 +230,8 @@ private struct FactNumbering {
     }
 
     mutating func markUnknown(_ dimension: Int) { unknown |= 1 << UInt64(dimension) }
+
+    mutating func markUnknown(all dimensions: UInt64) { unknown |= dimensions }
 
     private mutating func close(_ dimension: Int) {
         if words.count > Int(words[dimension]) { present |= 1 << UInt64(dimension) }

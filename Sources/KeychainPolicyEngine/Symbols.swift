@@ -162,18 +162,25 @@ public final class NumberedTexts: Sendable {
     /// For each field of `TextField.ofSubject` where its numbers end.
     private let ends: [Int]
     private let numbers: [UInt32]
+    /// The dimensions of those that could not be established.
+    let unknown: UInt64
 
     init(_ facts: PolicyFacts, of policy: borrowing CompiledPolicy) {
         var words = FactWords(count: 0)
         var ends: [Int] = []
+        var unknown: UInt64 = 0
         for field in TextField.ofSubject {
-            if case .known(let values) = facts[field] {
+            switch facts[field] {
+            case .absent: break
+            case .known(let values):
                 for value in values {
                     policy.image.addFacts(matching: value, field, to: &words)
                 }
+            case .unknown: unknown |= 1 << UInt64(Dimension.of(field))
             }
             ends.append(words.count)
         }
+        self.unknown = unknown
         checksum = policy.checksum
         self.facts = facts
         self.ends = ends
@@ -255,6 +262,7 @@ package struct FactMasks: Equatable {
     package static let anySession: UInt32 = 1 << 28
     private static let carry: UInt32 = 0x1FFF | 0x7F << classShift | 0x7F << sessionShift
     private static let carried: UInt32 = 1 << 13 | 1 << 21 | 1 << 29
+    /// Those that have a place, in the order of their places, which are as `BooleanField` counts them.
     private static let booleans: [BooleanField] = [
         .trustedExe, .tty, .member, .remote, .active, .screenLocked, .unlocked, .passcodeSet,
     ]
@@ -271,7 +279,7 @@ package struct FactMasks: Equatable {
     }
 
     package static func place(of field: BooleanField) -> UInt32? {
-        booleans.firstIndex(of: field).map { UInt32($0) * 2 }
+        field.rawValue < BooleanField.interactive.rawValue ? UInt32(field.rawValue) * 2 : nil
     }
 
     package static func run(of field: ChoiceField) -> (shift: UInt32, any: UInt32)? {

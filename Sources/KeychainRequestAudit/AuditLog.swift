@@ -143,8 +143,8 @@ package final class AuditLog: Sendable {
             {
                 return (true, tally, false)
             }
-            let place = state.place(of: tally)
-            return (false, place, state.count(place))
+            let (place, isFirst) = state.count(tally)
+            return (false, place, isFirst)
         }
         if hasLine {
             let account = Account(notes, completedBy: facts())
@@ -340,9 +340,28 @@ extension AuditLog.State {
         return allowance
     }
 
-    /// A user may have any number of programs; the file names some of them.
-    fileprivate mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
-        if tallies.index(forKey: tally) != nil { return tally }
+    /// Where it was counted, and whether it is the first of its kind.
+    fileprivate mutating func count(
+        _ tally: AuditLog.Tally
+    ) -> (place: AuditLog.Tally, isFirst: Bool) {
+        if countAgain(tally) { return (tally, false) }
+        let place = place(of: tally)
+        if countAgain(place) { return (place, false) }
+        kinds[place.user, default: 0] += 1
+        tallies[place] = AuditLog.Counted(count: 1)
+        return (place, true)
+    }
+
+    /// One more of those that were counted before; false where there were none.
+    private mutating func countAgain(_ tally: AuditLog.Tally) -> Bool {
+        guard let known = tallies.index(forKey: tally) else { return false }
+        tallies.values[known].count += 1
+        return true
+    }
+
+    /// Of one that was not counted before. A user may have any number of programs; the file names some
+    /// of them.
+    private mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
         var tally = tally
         let known = programs[tally.user, default: []]
         if !known.contains(tally.program) {
@@ -373,14 +392,6 @@ extension AuditLog.State {
         var allowance = allowance(of: user)
         allowance.bytes -= Double(bytes)
         allowances[user] = allowance
-    }
-
-    /// True for the first of its kind.
-    fileprivate mutating func count(_ tally: AuditLog.Tally) -> Bool {
-        let isFirst = tallies.index(forKey: tally) == nil
-        if isFirst { kinds[tally.user, default: 0] += 1 }
-        tallies[tally, default: AuditLog.Counted()].count += 1
-        return isFirst
     }
 
     /// True once, until what is counted is taken.

@@ -50,15 +50,16 @@ package final class RequestNotes: Sendable {
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
 
-    private let findPromptPlace: @Sendable () -> String
+    /// Says where a caller's question would be shown: a display, or one terminal.
+    package typealias PromptPlaces = @Sendable (Caller) -> String
 
-    /// `promptPlace` says where a question would be shown; called where one would be.
-    package init(promptPlace: @escaping @Sendable () -> String = { "" }) {
-        findPromptPlace = promptPlace
-    }
+    private let asker: (caller: Caller, places: PromptPlaces)?
 
-    /// Where a question about it would be shown: a display, or one terminal.
-    package var promptPlace: String { findPromptPlace() }
+    /// Without an asker no question is shown anywhere.
+    package init(of asker: (caller: Caller, places: PromptPlaces)? = nil) { self.asker = asker }
+
+    /// Where a question about it would be shown; looked up where one would be.
+    package var promptPlace: String { asker.map { $0.places($0.caller) } ?? "" }
 
     /// The ids of the rules that made it so.
     package var rules: [String] { noted.withLock { $0.rules } }

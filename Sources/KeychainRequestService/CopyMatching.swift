@@ -229,8 +229,8 @@ final class AnswerWriter {
     /// By which the items of this part are opened.
     private var access: Authorization?
     private var unlock: UnlockWatch?
-    /// When the keys of its items are there.
-    private var availabilities: [Accessibility.Availability] = []
+    /// When the keys of its items are there: a bit for each availability.
+    private var availabilities: UInt8 = 0
     private var partBytes = 0
     private var allBytes = 0
     private var shares: [any AnyObject & Sendable] = []
@@ -287,9 +287,7 @@ final class AnswerWriter {
             partBytes += found.attributeBytes
             if let room = found.room { shares.append(room) }
         }
-        if !availabilities.contains(found.availability) {
-            availabilities.append(found.availability)
-        }
+        availabilities |= 1 << found.availability.rawValue
         count += 1
         part.append(item)
         if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
@@ -307,14 +305,17 @@ final class AnswerWriter {
         try check()
         try emit(part)
         part.removeAll(keepingCapacity: true)
-        availabilities = []
+        availabilities = 0
         partBytes = 0
         shares.removeAll()
     }
 
     private func check() throws(RequestError) {
         try prompts.checkClient()
-        for availability in availabilities { try unlock?.check(availability) }
+        for availability in Accessibility.Availability.allCases
+        where availabilities >> availability.rawValue & 1 != 0 {
+            try unlock?.check(availability)
+        }
     }
 }
 

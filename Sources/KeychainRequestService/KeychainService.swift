@@ -86,24 +86,27 @@ package final class KeychainService: Sendable {
         _ verb: V, for client: any Client, emit: (V.Answer) throws(RequestError) -> Void = { _ in }
     ) throws(RequestError) -> V.Answer {
         var isRecorded = false
-        func recordGrant() {
-            if !isRecorded { record(verb, of: client, nil) }
-            isRecorded = true
-        }
         do throws(RequestError) {
             if client.caller.via != nil { try RelayedVerbs.check(verb) }
             vault.waitForPendingUnlocks(of: client.caller.user)
             let last = try verb.handled(by: self, for: client) { part throws(RequestError) in
-                recordGrant()
+                recordGrant(of: verb, to: client, unless: &isRecorded)
                 try emit(part)
             }
-            recordGrant()
+            recordGrant(of: verb, to: client, unless: &isRecorded)
             return last
         } catch {
-            if client.notes.hasChanged { recordGrant() }
+            if client.notes.hasChanged { recordGrant(of: verb, to: client, unless: &isRecorded) }
             record(verb, of: client, error)
             throw error
         }
+    }
+
+    private func recordGrant(
+        of verb: some Verb, to client: any Client, unless isRecorded: inout Bool
+    ) {
+        if !isRecorded { record(verb, of: client, nil) }
+        isRecorded = true
     }
 
     /// Records what was refused before it came here.

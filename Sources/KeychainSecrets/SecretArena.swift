@@ -48,7 +48,6 @@ enum SecretArena {
     }
 
     static func slot(holding count: Int) throws(SecretsError) -> SecretSlot {
-        guard ready else { throw .libraryUnavailable }
         guard let sizeClass = sizes.firstIndex(where: { $0 >= count }) else {
             return try ownMemory(count)
         }
@@ -59,7 +58,7 @@ enum SecretArena {
             if unsafe shelf.free[sizeClass].isEmpty { refill(&shelf, sizeClass) }
             return unsafe shelf.free[sizeClass].popLast()
         }
-        guard let address = unsafe taken else { throw .outOfMemory }
+        guard let address = unsafe taken else { throw ready ? .outOfMemory : .libraryUnavailable }
         return unsafe SecretSlot(
             address: address, capacity: sizes[sizeClass],
             home: SecretSlot.Home(shelf: UInt8(own), sizeClass: UInt8(sizeClass)))
@@ -86,6 +85,7 @@ enum SecretArena {
     }
 
     private static func ownMemory(_ count: Int) throws(SecretsError) -> SecretSlot {
+        guard ready else { throw .libraryUnavailable }
         // Safe: the library returns `count` bytes or nil, and all of them are written.
         guard let address = unsafe sodium_malloc(count) else { throw .outOfMemory }
         unsafe sodium_memzero(address, count)
@@ -94,9 +94,9 @@ enum SecretArena {
 
     private static func refill(_ shelf: inout Shelf, _ sizeClass: Int) {
         // Never given back: an arena lives as long as the process, its slots come and go.
-        // Safe: the library returns `arenaBytes` bytes or nil; each size divides them, so that
+        // Safe: once ready, the library returns `arenaBytes` bytes or nil; each size divides them, so that
         // slots lie within.
-        guard let arena = unsafe sodium_malloc(arenaBytes) else { return }
+        guard ready, let arena = unsafe sodium_malloc(arenaBytes) else { return }
         unsafe sodium_memzero(arena, arenaBytes)
         shelf.made[sizeClass] += arenaBytes / sizes[sizeClass]
         // Room for all of them, so that none of their ways back asks for memory.

@@ -280,7 +280,11 @@ final class IdleTracker: Sendable {
 
     func note(_ keychain: KeychainID) {
         let now = Duration.sinceBoot
-        uses.withLock { $0[keychain]?.last = now }
+        uses.withLock { uses in
+            guard var use = uses[keychain] else { return }
+            use.last = now
+            uses[keychain] = use
+        }
     }
 
     /// It was closed for another reason.

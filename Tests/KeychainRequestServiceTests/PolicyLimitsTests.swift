@@ -25,6 +25,8 @@ import Testing
 
     private let limits = PolicyLimits()
     private let policy: CompiledPolicy
+    private let caller = Caller(
+        user: 1000, process: 1, identity: .unknown, session: nil, terminal: nil, accessGroups: [])
 
     init() throws {
         let source = SourceFile(path: "limits.yaml", bytes: Array(Self.policy.utf8))
@@ -40,7 +42,7 @@ import Testing
         facts[.prompted] = .known(prompted)
         let request = PolicyRequest(operation, facts: facts, day: 20_778)
         return (0..<10).count { _ in
-            (try? limits.count(request, policy, RequestNotes { place })) != nil
+            (try? limits.count(request, policy, RequestNotes(of: (caller, { _ in place })))) != nil
         }
     }
 
@@ -59,10 +61,11 @@ import Testing
         var facts = PolicyFacts()
         facts[.prompted] = .known(false)
         let request = PolicyRequest(.update, facts: facts, day: 20_778)
-        let notes = RequestNotes {
+        let places: RequestNotes.PromptPlaces = { _ in
             Issue.record("a place was looked for")
             return ""
         }
+        let notes = RequestNotes(of: (caller, places))
         _ = try limits.count(request, policy, notes)
     }
 }

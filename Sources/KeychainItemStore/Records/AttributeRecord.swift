@@ -219,11 +219,7 @@ extension AttributeValue {
 
     fileprivate init(type: UInt8, _ bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
         switch type {
-        case 1:
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw MalformedBytes()
-            }
-            self = .string(text)
+        case 1: self = .string(try bytes.text())
         case 2: self = .data(Array(bytes))
         case 3: self = .number(Int64(bitPattern: try Self.eight(bytes)))
         case 4: self = .date(Double(bitPattern: try Self.eight(bytes)))
@@ -250,8 +246,14 @@ extension ItemAccessControl {
     private static let boundFlag: UInt8 = 4
     private static let biometryBytes = 32
     private static let usualBytes = 16
+    /// Of those that ask for nothing, as most items' do.
+    private static let plainBytes = Accessibility.allCases.map {
+        [$0.rawValue, defaultFlag, Constraint.always.code, 0]
+    }
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {
+        // Safe: all cases are there, in the order of their numbers.
+        if self == .plain(protection) { return Self.plainBytes[Int(protection.rawValue)] }
         var flags: UInt8 = needsApplicationPassword ? Self.passwordFlag : 0
         if defaultOperation != nil { flags |= Self.defaultFlag }
         if !boundBiometry.isEmpty { flags |= Self.boundFlag }

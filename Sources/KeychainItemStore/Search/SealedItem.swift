@@ -122,7 +122,6 @@ struct ItemRow {
     /// What is read of an item, behind its number.
     static let columns = """
         item.identifier, item.class, item.accessible, item.generation, \
-        length(item.attributes), \
         CASE WHEN length(item.attributes) <= \(largestUncounted) THEN item.attributes END, \
         item.secret IS NOT NULL, \
         CASE WHEN length(item.secret) <= \(largestReadAlong) THEN item.secret END
@@ -147,7 +146,7 @@ struct ItemRow {
         let secret = SealedSecret(row)
         self.context = context
         self.secret = secret
-        let small = row.withBlob(6) { sealed in
+        let small = row.withBlob(5) { sealed in
             (
                 sealed.byteCount,
                 context?.open(sealed, secret, nil, keys, matcher) ?? .corrupt
@@ -158,7 +157,7 @@ struct ItemRow {
             self.opened = opened
             return
         }
-        let count = Int(clamping: row.integer(5) ?? 0)
+        let count = try Self.attributesSize(number, database)
         let room = try file.memory?.takeAttributes(count, waits: waits)
         attributeBytes = count
         opened =
@@ -218,6 +217,14 @@ struct ItemRow {
         ) { $0.blob(0) }
     }
 
+    /// The length of its attributes, without reading them.
+    private static func attributesSize(_ row: Int64, _ database: Connection) throws -> Int {
+        let size = try database.first(
+            "SELECT length(attributes) FROM item WHERE id = ?", .integer(row)
+        ) { $0.integer(0) }
+        return size.map(Int.init(clamping:)) ?? 0
+    }
+
     /// Its length, without reading it; 0 where there is none.
     static func secretSize(_ reference: ItemReference, _ database: Connection) throws -> Int {
         let size = try database.first(
@@ -273,9 +280,9 @@ extension SealContext {
 
 extension SealedSecret {
     fileprivate init(_ row: borrowing Row) {
-        if row.integer(7) == 0 {
+        if row.integer(6) == 0 {
             self = .none
-        } else if let sealed = row.blob(8) {
+        } else if let sealed = row.blob(7) {
             self = .here(sealed)
         } else {
             self = .inFile
