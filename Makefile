@@ -3,7 +3,7 @@
 # make test   all tests; those that need root run when you are root
 # make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting, warnings, what keeps targets and folders apart, and the pages with all that names them
-# make fuzz   the fuzzers of the PAM module and of all that reads messages, frames, keychains and
+# make fuzz   the fuzzers of the C programs and of all that reads messages, frames, keychains and
 #             policies and imports, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
@@ -55,6 +55,7 @@ build: cxx-library
 	for program in $(PROGRAMS); do $(BUILD) --product $$program || exit 1; done
 	scripts/link .build/programs $(PROGRAMS)
 	$(MAKE) -C pam-module
+	$(MAKE) -C auth-starter
 
 demo: build
 	@scripts/demo
@@ -68,6 +69,7 @@ test-swift: dependencies
 
 test-module: dependencies
 	$(MAKE) -C pam-module test
+	$(MAKE) -C auth-starter test
 
 test-commands: build
 	Tests/CommandLine/run .build/programs
@@ -106,9 +108,11 @@ lint: dependencies
 	Tests/Lint/fences
 	Tests/Lint/pages
 	$(MAKE) -C pam-module lint analyze
+	$(MAKE) -C auth-starter lint analyze
 
 fuzz: dependencies
 	$(MAKE) -C pam-module fuzz
+	$(MAKE) -C auth-starter fuzz
 	Tests/Fuzz/run
 
 docs: dependencies

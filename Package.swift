@@ -123,6 +123,7 @@ let package = Package(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
+        .target(name: "CAuthRecord", path: "auth-starter/record"),
 
         // Doors: one for each outside library.
         library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
@@ -139,6 +140,8 @@ let package = Package(
                 "CKeychainLinux", "CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainSecrets",
             ]),
+        library(
+            "AuthenticationHandoff", ["CAuthRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
@@ -355,14 +358,16 @@ let package = Package(
         library(
             "PromptedAuthentication",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
+                "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
+                "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
                 "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
             ]),
         library(
             "KeychainDaemon",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
+                "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
@@ -373,7 +378,8 @@ let package = Package(
         program(
             "keychaind",
             [
-                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon",
+                "AccountDatabase", "AuthenticationHandoff", "KeychainActivePolicy",
+                "KeychainDaemon",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
                 arguments, log,
@@ -415,8 +421,8 @@ let package = Package(
             "KeychainCommands",
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "LoginManager",
-                "PAMSetup", "SecretJSON", "Terminal", arguments,
+                "KeychainImport", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "LoginManager", "PAMSetup", "SecretJSON", "Terminal", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(
@@ -519,6 +525,12 @@ let package = Package(
         .target(
             name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
             path: "Tests/SystemTestSupport", swiftSettings: strict),
+        tests(
+            "AuthenticationHandoffTests",
+            [
+                "AuthenticationHandoff", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "SystemTestSupport",
+            ]),
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
@@ -573,7 +585,8 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
+                "AuthenticationHandoff", "CKeychainLinux", "CallerIdentity",
+                "KeychainAccessControl",
                 "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
                 "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMaintenance", "KeychainManagement",

@@ -23,6 +23,8 @@ int kc_forbid_dumping(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -1;
 }
 
+int kc_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
 
 int kc_gives_rights(int file) {

@@ -263,6 +263,10 @@ struct ErrorMeaning {
                 Self(
                     .failure, "the keychain service does not answer",
                     "systemctl status keychaind shows whether it runs.")
+            case .noAuthentication:
+                Self(
+                    .failure, "no question can be asked: keychain-auth-starter does not answer",
+                    "Try again; keychainctl doctor says what is wrong.")
             case .outOfMemory: Self(.failure, "there is not enough memory")
             case .internalError:
                 Self(.failure, "the keychain service had an internal error", "See its log.")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AuthenticationHandoff
 internal import CallerIdentity
 internal import Dispatch
 internal import KeychainAccessControl
@@ -79,7 +80,9 @@ package final class Daemon: Sendable {
         var serviceParts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
-                program: plan.programs.authentication, prompters: prompters, accounts: accounts),
+                starter: StarterSocket(
+                    path: plan.folders.runtime + "/" + DaemonPlan.starterSocket, log: plan.log),
+                prompters: prompters, accounts: accounts),
             mode: .daemon)
         serviceParts.policy = plan.policy
         serviceParts.evidence = evidence

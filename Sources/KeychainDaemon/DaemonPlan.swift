@@ -31,7 +31,6 @@ package struct DaemonPlan: Sendable {
 
     /// Programs that the daemon runs. nil where the machine does without.
     package struct Programs: Sendable {
-        let authentication: String
         let prompter: String
         /// What asks for programs of the user's bus.
         let deputy: String
@@ -41,10 +40,9 @@ package struct DaemonPlan: Sendable {
         let importer: String
 
         package init(
-            authentication: String, prompter: String, deputy: String, tpm: String?,
-            securityKeys: String?, importer: String
+            prompter: String, deputy: String, tpm: String?, securityKeys: String?,
+            importer: String
         ) {
-            self.authentication = authentication
             self.prompter = prompter
             self.deputy = deputy
             self.tpm = tpm
@@ -74,6 +72,9 @@ package struct DaemonPlan: Sendable {
             self.hasEmptyPassword = hasEmptyPassword
         }
     }
+
+    /// In the runtime folder, where `keychain-auth-starter` listens.
+    package static let starterSocket = "auth.sock"
 
     let folders: Folders
     let listeners: Listeners

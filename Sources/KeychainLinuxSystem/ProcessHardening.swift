@@ -11,6 +11,12 @@ package enum ProcessHardening {
         guard kc_forbid_dumping() == 0 else { throw .system(errno) }
     }
 
+    /// From now on no program that this process starts gets rights by being started (setuid, setgid,
+    /// capabilities of a file). To be called before there is another thread.
+    package static func forbidNewPrivileges() throws(SystemError) {
+        guard kc_forbid_new_privileges() == 0 else { throw .system(errno) }
+    }
+
     /// Memory that was freed goes back to the kernel, however many threads had some.
     package static func boundMemory() { kc_bound_memory() }
 

@@ -21,8 +21,21 @@ package final class Listener: Sendable {
     /// replaced; one that is in use is not, nor anything that is no socket.
     ///
     /// The socket appears under its name when it already listens and has its mode.
-    package init(path: String, mode: UInt32) throws(SocketError) {
-        descriptor = Self.listening(try SocketAddress.makeNumber())
+    package convenience init(path: String, mode: UInt32) throws(SocketError) {
+        try self.init(
+            at: path, mode: mode, Self.listening(try SocketAddress.makeNumber()))
+    }
+
+    /// The same for connections of whole records, which bring descriptors. A child is given the
+    /// socket and accepts them.
+    package convenience init(recordsAt path: String, mode: UInt32) throws(SocketError) {
+        try self.init(at: path, mode: mode, try SocketAddress.make(SOCK_SEQPACKET))
+    }
+
+    private init(
+        at path: String, mode: UInt32, _ descriptor: Descriptor
+    ) throws(SocketError) {
+        self.descriptor = descriptor
         do { wake = try Wake() } catch { throw SocketError(error) }
         let temporary = path + ".\(getpid())"
         // Left by a process of our number that was killed.
@@ -46,6 +59,8 @@ package final class Listener: Sendable {
         wake = try? Wake()
         bound = nil
     }
+
+    package var number: Int32 { descriptor.number }
 
     /// The next connection. Throws `.closed` after `shutDown`.
     package func accept() throws(SocketError) -> Descriptor {

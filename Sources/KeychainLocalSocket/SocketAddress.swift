@@ -5,19 +5,21 @@ internal import Glibc
 
 /// Paths of sockets.
 enum SocketAddress {
-    static func make() throws(SocketError) -> Descriptor { Descriptor(owning: try makeNumber()) }
+    static func make(
+        _ kind: __socket_type = SOCK_STREAM
+    ) throws(SocketError) -> Descriptor { Descriptor(owning: try makeNumber(kind)) }
 
-    static func makeNumber() throws(SocketError) -> Int32 {
-        let number = socket(
-            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    static func makeNumber(_ kind: __socket_type = SOCK_STREAM) throws(SocketError) -> Int32 {
+        let number = socket(AF_UNIX, Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .system(errno) }
         return number
     }
 
     static func connect(
-        _ path: String, _ deadline: ContinuousClock.Instant
+        _ path: String, _ deadline: ContinuousClock.Instant,
+        _ kind: __socket_type = SOCK_STREAM
     ) throws(SocketError) -> Descriptor {
-        let descriptor = try make()
+        let descriptor = try make(kind)
         try descriptor.connect(within: .seconds(2))
         while true {
             let result = unsafe try withAddress(path) { address, length in

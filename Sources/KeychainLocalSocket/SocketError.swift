@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 
 /// What can go wrong between two processes of one machine.
 package enum SocketError: Error, Equatable, Sendable {
@@ -28,7 +28,7 @@ extension SocketError {
         self = version < 1 ? .malformed : version < known ? .older : .newer
     }
 
-    init(_ error: SystemError) {
+    package init(_ error: SystemError) {
         self =
             switch error {
             case .timedOut: .timedOut

@@ -149,4 +149,6 @@ public enum ServiceFailure: UInt32, Sendable, CaseIterable {
     case internalError = 62
     /// A copy whose password takes more work than this software ever asks for: it was altered.
     case derivationTooCostly = 63
+    /// Nothing asks PAM: `keychain-auth-starter` is gone, or does not answer.
+    case noAuthentication = 67
 }

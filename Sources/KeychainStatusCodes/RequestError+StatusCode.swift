@@ -69,7 +69,8 @@ extension ServiceFailure {
         case .inputOutput: -36  // errSecIO
         case .outOfMemory: -108  // errSecAllocate
         case .internalError: -26276  // errSecInternal
-        case .damagedPolicy, .protectorFailed, .notAvailable, .derivationTooCostly:
+        case .damagedPolicy, .protectorFailed, .notAvailable, .derivationTooCostly,
+            .noAuthentication:
             -25291  // errSecNotAvailable
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AuthenticationHandoff
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLinuxSystem
@@ -13,11 +14,8 @@ struct PAMProcess: Sendable {
     private static let farewell = 0.2
     private static let glance = 0.5
 
-    let program: String
-    let service: String
-    let account: String
-    /// Who asks, where that is another person than the account's.
-    var asker: String?
+    let starter: any AuthenticationStarter
+    let request: AuthenticationRequest
     /// From the moment the question is shown.
     let deadline: Duration
 
@@ -26,21 +24,49 @@ struct PAMProcess: Sendable {
         _ title: String, on prompter: Prompter, unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
-        let (channel, child) = try start()
-        defer { if child.wait(deadlineSeconds: Self.farewell) == nil { child.kill() } }
+        let (channel, running): (ConversationChannel, any RunningAuthentication)
+        do throws(StarterError) { (channel, running) = try start() } catch {
+            switch error {
+            case .noService: return .unavailable
+            case .busy: throw .refused(.tooManyRequests)
+            case .failed, .notAnswering: throw .failed(.noAuthentication)
+            }
+        }
+        defer { if running.state(withinSeconds: Self.farewell) == .running { running.end() } }
         let watch = PromptWatchdog(
-            until: .now + deadline, unless: isMoot,
+            until: .now + deadline,
+            unless: { isMoot() || running.state(withinSeconds: 0) == .lost },
             end: {
-                child.kill()
+                running.end()
                 // What a module left running may hold the other end.
                 channel.hangUp()
                 prompter.hangUp()
             })
         watch.start()
         defer { watch.stop() }
+        do throws(RequestError) {
+            return try converse(title, channel, running, prompter, &hasAnswered)
+        } catch {
+            // The prompter was hung up, or an answer had no reader, because of that.
+            guard running.state(withinSeconds: 0) != .lost else {
+                throw .failed(.noAuthentication)
+            }
+            throw error
+        }
+    }
+
+    private func converse(
+        _ title: String, _ channel: ConversationChannel, _ running: any RunningAuthentication,
+        _ prompter: Prompter, _ hasAnswered: inout Bool
+    ) throws(RequestError) -> ConversationOutcome {
         try prompter.show(.title(title))
         for _ in 0..<Self.mostMessages {
-            guard let message = Self.next(channel, child) else { return .failed }
+            guard let message = Self.next(channel, running) else {
+                guard running.state(withinSeconds: Self.farewell) != .lost else {
+                    throw .failed(.noAuthentication)
+                }
+                return .failed
+            }
             switch message {
             case .askHidden(let text):
                 try answer(.askHidden(text), prompter, channel, &hasAnswered)
@@ -58,26 +84,23 @@ struct PAMProcess: Sendable {
     /// nil where nothing will follow, also where a module left something running that keeps the other
     /// end open.
     private static func next(
-        _ channel: ConversationChannel, _ child: ChildProcess
+        _ channel: ConversationChannel, _ running: any RunningAuthentication
     ) -> ConversationMessage? {
         var hasEnded = false
         while true {
             do throws(SocketError) { return try channel.receive(deadlineSeconds: glance) } catch {
                 guard error == .timedOut, !hasEnded else { return nil }
-                hasEnded = child.wait(deadlineSeconds: 0) != nil
+                hasEnded = running.state(withinSeconds: 0) != .running
             }
         }
     }
 
-    private func start() throws(RequestError) -> (ConversationChannel, ChildProcess) {
-        do {
-            let (here, there) = try ConversationChannel.pair()
-            let child = try ChildProcess(
-                executable: program, arguments: [service, account] + (asker.map { [$0] } ?? []),
-                environment: [],
-                passing: [(source: there.descriptor.number, target: 3)], newSession: true)
-            return (here, child)
-        } catch { throw .failed(.internalError) }
+    private func start() throws(StarterError) -> (
+        ConversationChannel, any RunningAuthentication
+    ) {
+        let (here, there): (ConversationChannel, ConversationChannel)
+        do { (here, there) = try ConversationChannel.pair() } catch { throw .failed }
+        return (here, try starter.start(request, talkingOn: there.descriptor))
     }
 
     private func answer(

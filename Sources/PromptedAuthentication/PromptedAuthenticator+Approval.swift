@@ -35,9 +35,8 @@ extension PromptedAuthenticator {
             }
             var hasAnswered = false
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
-            let transaction = PAMProcess(
-                program: program, service: PolicyMethod.approvalService, account: name,
-                asker: asker, deadline: Self.deadline)
+            let transaction = transaction(
+                PolicyMethod.approvalService, of: name, asker: asker, for: client)
             let outcome = try transaction.ask(
                 asked.text(for: client.caller) + "\nTo approve it, \(name) proves who that is.",
                 on: prompter, unless: { client.hasGone() }, &hasAnswered)

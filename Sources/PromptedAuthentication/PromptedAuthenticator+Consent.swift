@@ -78,8 +78,7 @@ extension PromptedAuthenticator {
         }
         for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
-            let transaction = PAMProcess(
-                program: program, service: service, account: account, deadline: Self.deadline)
+            let transaction = transaction(service, of: account, for: client)
             var hasAnswered = false
             defer { if hasAnswered, settled != .proven { settled = .wrong } }
             let outcome = try transaction.ask(

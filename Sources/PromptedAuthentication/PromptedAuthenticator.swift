@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AuthenticationHandoff
 package import CallerIdentity
 internal import KeychainAccessControl
 internal import KeychainLinuxSystem
@@ -21,16 +22,16 @@ package final class PromptedAuthenticator: Authenticator {
     private static let longestWait: Duration = .seconds(100)
     private static let glanceMilliseconds: UInt32 = 200
 
-    package let program: String
+    package let starter: any AuthenticationStarter
     package let prompters: PrompterRegistry
     private let budget = PromptRateLimiter()
     private let services = PAMServices()
     package let accounts: AccountNames
 
     package init(
-        program: String, prompters: PrompterRegistry, accounts: AccountNames
+        starter: any AuthenticationStarter, prompters: PrompterRegistry, accounts: AccountNames
     ) {
-        self.program = program
+        self.starter = starter
         self.prompters = prompters
         self.accounts = accounts
     }
@@ -79,8 +80,7 @@ package final class PromptedAuthenticator: Authenticator {
         if method == .factor(.confirm) { return try confirm(question, for: client) }
         guard let account = accounts.name(of: client.caller.user), let service = method.service
         else { throw .refused(.authenticationFailed) }
-        let transaction = PAMProcess(
-            program: program, service: service, account: account, deadline: Self.deadline)
+        let transaction = transaction(service, of: account, for: client)
         let outcome = try withPrompter(for: client, question) {
             prompter, settled throws(RequestError) in
             var hasAnswered = false
@@ -105,6 +105,15 @@ package final class PromptedAuthenticator: Authenticator {
         case .failed, .unavailable, .accountRefused, .tooManyTries:
             throw .refused(.authenticationFailed)
         }
+    }
+
+    /// - Parameter asker: who asks, where that is another person than the account's.
+    func transaction(
+        _ service: String, of account: String, asker: String? = nil, for client: any Client
+    ) -> PAMProcess {
+        let request = AuthenticationRequest(
+            service: service, account: account, asker: asker, user: client.caller.user)
+        return PAMProcess(starter: starter, request: request, deadline: Self.deadline)
     }
 
     /// A yes in a window: it shows that a person at the screen agrees, and not which person.

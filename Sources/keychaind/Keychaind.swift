@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccountDatabase
+internal import AuthenticationHandoff
 internal import KeychainActivePolicy
 internal import KeychainDaemon
 internal import KeychainKernelKeyring
@@ -64,10 +65,15 @@ struct Keychaind: ParsableCommand {
         ProcessHardening.boundMemory()
         // Before there is another thread. systemd's unit has it so too.
         KernelKeyring.joinEmptySession()
-        let signals = Signals()
-        defer { signals.end() }
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
+        let inherited = ServiceNotification.inherited()
+        let starter = try ownStarter(programs, inherited, log)
+        defer { starter?.stop() }
+        try ProcessHardening.forbidNewPrivileges()
+        let signals = Signals()
+        defer { signals.end() }
+        guard starter?.keep() ?? true else { throw StartError.noThreads }
         let policy = ActivePolicy()
         let loader = PolicyLoader(
             compiler: programs.policyCompiler,
@@ -78,16 +84,14 @@ struct Keychaind: ParsableCommand {
         let renamed = try RenamedAccounts.file(Self.renamed)
         // Before a program can ask for anything.
         loader.start()
-        let inherited = ServiceNotification.inherited()
         let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
         var plan = DaemonPlan(
             folders: .init(state: state, runtime: sockets.runtimeFolder),
             listeners: .init(
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
             programs: .init(
-                authentication: programs.authentication, prompter: programs.prompter,
-                deputy: programs.deputy, tpm: programs.tpm, securityKeys: programs.securityKeys,
-                importer: programs.importer),
+                prompter: programs.prompter, deputy: programs.deputy, tpm: programs.tpm,
+                securityKeys: programs.securityKeys, importer: programs.importer),
             accounts: .init(
                 name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) },
@@ -111,6 +115,19 @@ struct Keychaind: ParsableCommand {
         guard daemon.run() else { throw StartError.noThreads }
         ServiceNotification.stopping()
         logger.info("stopped")
+    }
+
+    /// The one part with all of root's rights, where systemd has none: it is started before this
+    /// process gives them up, and before there is another thread.
+    private func ownStarter(
+        _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
+        _ log: @escaping @Sendable (String) -> Void
+    ) throws(StartError) -> OwnStarter? {
+        guard !inherited.contains(where: { $0.name == Sockets.ofLogins }) else { return nil }
+        let path = Sockets.folder(of: loginSocket) + "/" + DaemonPlan.starterSocket
+        do { return try OwnStarter(program: programs.starter, socket: path, log: log) } catch {
+            throw StartError.listening(on: path, error)
+        }
     }
 
     private func message(for error: any Error) -> String {

@@ -3,7 +3,8 @@ internal import KeychainLinuxSystem
 
 /// The programs of the same installation that the daemon starts or trusts.
 struct Programs {
-    let authentication: String
+    /// Starts what asks PAM.
+    let starter: String
     let prompter: String
     /// Asks for programs of the user's bus. Where it is not installed, none does.
     let deputy: String
@@ -19,7 +20,8 @@ struct Programs {
     let policies: String
 
     init() throws(StartError) {
-        authentication = try Self.installed("../libexec/keychain/keychain-auth")
+        _ = try Self.installed("../libexec/keychain/keychain-auth")
+        starter = try Self.installed("../libexec/keychain/keychain-auth-starter")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         deputy =
             InstalledProgram.sibling("../libexec/keychain/keychain-secrets")

@@ -3,6 +3,9 @@ internal import KeychainLocalSocket
 
 /// The three sockets, from systemd where it made them, else our own.
 struct Sockets {
+    /// What systemd's units call the socket of logins.
+    static let ofLogins = "login"
+
     let requests: Listener
     let logins: Listener
     let offers: Listener
@@ -23,12 +26,11 @@ struct Sockets {
                 return Listener(inherited: found.descriptor)
             }
             do { return try Listener(path: path, mode: mode) } catch {
-                throw error == .addressInUse
-                    ? .socketInUse(path) : .socketFailed(path, "\(error)")
+                throw .listening(on: path, error)
             }
         }
         self.requests = try listener("keychain", requests, mode: 0o666)
-        self.logins = try listener("login", logins, mode: 0o600)
+        self.logins = try listener(Self.ofLogins, logins, mode: 0o600)
         self.offers = try listener("offer", runtimeFolder + "/offer.sock", mode: 0o666)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLocalSocket
 
 /// Why the daemon does not start, in words for its administrator.
 enum StartError: Error, CustomStringConvertible {
@@ -7,6 +8,10 @@ enum StartError: Error, CustomStringConvertible {
     case socketInUse(String)
     case socketFailed(String, String)
     case noThreads
+
+    static func listening(on path: String, _ error: SocketError) -> StartError {
+        error == .addressInUse ? .socketInUse(path) : .socketFailed(path, "\(error)")
+    }
 
     var description: String {
         switch self {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AuthenticationHandoff
+import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
@@ -15,6 +17,9 @@ import Testing
         var shown: [ServerMessage.Prompt] = []
     }
 
+    private static let request = AuthenticationRequest(
+        service: "keychain-presence", account: "alice", asker: nil, user: 1000)
+
     private func converse(
         with words: String, _ replies: ScriptedPrompter.Reply...,
         unless isMoot: @escaping @Sendable () -> Bool = { false }
@@ -25,8 +30,7 @@ import Testing
         let script = try PAMScript(words)
         defer { withExtendedLifetime(script) {} }
         let process = PAMProcess(
-            program: script.path, service: "keychain-presence", account: "alice",
-            deadline: .seconds(600))
+            starter: script, request: Self.request, deadline: .seconds(600))
         var end = End()
         do throws(RequestError) {
             end.outcome = try process.ask(
@@ -95,14 +99,33 @@ import Testing
         #expect(end.outcome != .success)
     }
 
-    @Test func `a program that is not there is the installation's fault`() throws {
+    private func refusal(of error: StarterError) throws -> (ConversationOutcome?, RequestError?) {
+        struct Refusing: AuthenticationStarter {
+            let error: StarterError
+            func start(
+                _ request: AuthenticationRequest, talkingOn conversation: Descriptor
+            ) throws(StarterError) -> any RunningAuthentication { throw error }
+        }
         let pair = try ConnectionPair()
         var hasAnswered = false
-        #expect(throws: RequestError.failed(.internalError)) {
-            _ = try PAMProcess(
-                program: "/no/such", service: "s", account: "a", deadline: .seconds(1)
+        do throws(RequestError) {
+            let outcome = try PAMProcess(
+                starter: Refusing(error: error), request: Self.request, deadline: .seconds(1)
             )
             .ask("x", on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
-        }
+            return (outcome, nil)
+        } catch { return (nil, error) }
+    }
+
+    @Test func `what is not started is told apart from what has proven nothing`() throws {
+        #expect(try refusal(of: .noService) == (.unavailable, nil))
+        #expect(try refusal(of: .busy) == (nil, .refused(.tooManyRequests)))
+        #expect(try refusal(of: .failed) == (nil, .failed(.noAuthentication)))
+        #expect(try refusal(of: .notAnswering) == (nil, .failed(.noAuthentication)))
+    }
+
+    @Test func `a starter that is gone in the middle is said to be`() throws {
+        let end = try converse(with: "\(PAMScript.losesStarter)")
+        #expect(end.outcome == nil && end.refusal == .failed(.noAuthentication))
     }
 }

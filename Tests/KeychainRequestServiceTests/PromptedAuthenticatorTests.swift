@@ -20,7 +20,7 @@ import Testing
     ) throws -> (PromptedAuthenticator, PAMScript) {
         let script = try PAMScript(words)
         let authenticator = PromptedAuthenticator(
-            program: script.path, prompters: registry, accounts: AccountNames { _ in "alice" })
+            starter: script, prompters: registry, accounts: AccountNames { _ in "alice" })
         return (authenticator, script)
     }
 
@@ -198,7 +198,8 @@ import Testing
                 try authenticator.prove(.factor(.appPassword), Self.question, for: program)
             } == .refused(.authenticationFailed))
         let without = PromptedAuthenticator(
-            program: "/bin/true", prompters: registry, accounts: AccountNames { _ in nil })
+            starter: try PAMScript("exit 0"), prompters: registry,
+            accounts: AccountNames { _ in nil })
         #expect(
             refusal { () throws(RequestError) in
                 try without.prove(.factor(.presence), Self.question, for: program)

@@ -63,6 +63,7 @@ private let table = [
     Row(.state(.notOpenedHere), .authenticationFailed, errSecNotAvailable),
     Row(.failed(.keychainGone), .authenticationFailed, errSecInvalidKeychain),
     Row(.failed(.derivationTooCostly), .authenticationFailed, errSecNotAvailable),
+    Row(.failed(.noAuthentication), .authenticationFailed, errSecNotAvailable),
     Row(.state(.olderService), .authenticationFailed, errSecNotAvailable),
     Row(.state(.olderProgram), .authenticationFailed, errSecNotAvailable),
     Row(.state(.noSuchPeer), .authenticationFailed, errSecNotAvailable),

@@ -199,6 +199,7 @@ def test_accounts_folders_and_units_are_there(packages):
     for name in ("sockets.target.wants/keychaind.socket",
                  "sockets.target.wants/keychaind-login.socket",
                  "sockets.target.wants/keychaind-offer.socket",
+                 "sockets.target.wants/keychain-auth.socket",
                  "multi-user.target.wants/keychaind.service"):
         assert pathlib.Path("/etc/systemd/system", name).exists(), name
     assert pathlib.Path(

@@ -40,9 +40,14 @@ def hostile():
 
 
 def helpers(daemon):
-    """Those that the daemon waits for."""
-    return [entry for entry in processes("keychain-auth")
-            if (entry / "stat").read_text().rpartition(")")[2].split()[1] == str(daemon.pid)]
+    """Those that the daemon waits for, and what started them for it."""
+    starters = [entry.name for entry in processes("keychain-auth-starter")
+                if parent(entry) == str(daemon.pid)]
+    return [entry for entry in processes("keychain-auth") if parent(entry) in starters]
+
+
+def parent(entry):
+    return (entry / "stat").read_text().rpartition(")")[2].split()[1]
 
 
 def resident(daemon):

@@ -16,6 +16,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "bin/docker-credential-keychain", "bin/cargo-credential-keychain",
             "bin/aws-credential-keychain", "bin/keyring-credential-keychain",
             "sbin/keychaind", "libexec/keychain/keychain-auth",
+            "libexec/keychain/keychain-auth-starter",
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-import",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
@@ -34,8 +35,9 @@ def test_a_program_takes_its_library_from_its_installation_and_closes_its_tables
     program = world.PREFIX / name
     dynamic = world.run("readelf", "--dynamic", "--wide", program).stdout
     assert "RUNPATH" not in dynamic
-    # The module is C, and the library has no other.
-    wanted = [] if program.suffix == ".so" else [str(LIBRARIES)]
+    # The module and the starter are C, and the library has no other.
+    is_alone = program.suffix == ".so" or program.name == "keychain-auth-starter"
+    wanted = [] if is_alone else [str(LIBRARIES)]
     assert re.findall(r"\(RPATH\).*\[(.*)\]", dynamic) == wanted
     assert re.search(r"FLAGS_1.*NOW", dynamic)
     assert "GNU_RELRO" in world.run("readelf", "--program-headers", "--wide", program).stdout
@@ -122,3 +124,17 @@ def pointer_to_environment(process):
     with open(process / "mem", "rb") as memory:
         memory.seek(int(mapped.split("-")[0], 16) + offset)
         return int.from_bytes(memory.read(8), "little")
+
+
+def test_the_unit_of_the_daemon_is_as_closed_as_it_can_be():
+    """PAM's modules are another unit's. `security` counts what a unit leaves open."""
+    told = world.run("systemd-analyze", "security", "--offline=true", "--threshold=40",
+                     world.PREFIX / "lib/systemd/system/keychaind.service", check=False)
+    assert told.returncode == 0, told.stdout
+    unit = (world.PREFIX / "lib/systemd/system/keychaind.service").read_text()
+    for line in ("NoNewPrivileges=yes", "MemoryDenyWriteExecute=yes",
+                 "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"):
+        assert line in unit
+    # A mount namespace of its own would make paths mean something else to it.
+    assert not re.search(r"^(Protect(System|Home|Kernel\w+|ControlGroups|Proc)|Private(?!Users)\w+"
+                         r"|ProcSubset|Root\w+)=", unit, re.MULTILINE)

@@ -114,6 +114,9 @@ int kc_has_access_list(const char *path);
 /// No core dumps of this process, no tracing by its own user; 0 or -1.
 int kc_forbid_dumping(void);
 
+/// No rights by starting a program, for this thread and what it starts; 0 or -1.
+int kc_forbid_new_privileges(void);
+
 /// From now on nothing that a library or the language's runtime writes to standard error is seen;
 /// standard output goes where that went. A crash says there by which signal it came and where in
 /// the program, and shows no data. 0 or -1.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
 internal import LoginManager
 internal import PAMSetup
 
@@ -8,20 +9,54 @@ internal import PAMSetup
 struct MachineExam {
     private static let runtimeFolder = "/run/keychain"
 
+    private static let longestReply = 64
+    private static let patience = 3.0
+
     var findings: [Finding] {
-        [authenticator, prompter] + services + [vaultKey, tracing, quota].compactMap { $0 }
+        [authenticator, starter, prompter] + services
+            + [vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
 
     private var authenticator: Finding {
-        let path = InstalledProgram.sibling("../libexec/keychain/keychain-auth") ?? "keychain-auth"
-        guard InstalledProgram.isTrusted(path) else {
-            return Finding(
-                .machine, .trouble,
-                "\(path) is missing, or not root's alone: no user can be authenticated",
-                remedy: "Install the package again.")
+        for program in ["keychain-auth", "keychain-auth-starter"] {
+            let path = InstalledProgram.sibling("../libexec/keychain/" + program) ?? program
+            guard InstalledProgram.isTrusted(path) else {
+                return Finding(
+                    .machine, .trouble,
+                    "\(path) is missing, or not root's alone: no user can be authenticated",
+                    remedy: "Install the package again.")
+            }
         }
         return Finding(.machine, .fine, "keychain-auth is installed")
+    }
+
+    /// It hears keychaind alone, and tells all others of root's so; users see that its socket is there.
+    private var starter: Finding {
+        let path = Self.runtimeFolder + "/auth.sock"
+        switch Self.lack(at: path) {
+        case nil, .system(EACCES): break
+        case .timedOut, .closed:
+            return Finding(
+                .machine, .trouble, "keychain-auth-starter does not answer: no user can be asked",
+                remedy: "systemctl restart keychain-auth.service; its log says why.")
+        default:
+            return Finding(
+                .machine, .trouble,
+                "keychain-auth-starter does not listen on \(path): no user can be asked",
+                remedy:
+                    "systemctl start keychain-auth.socket; without systemd, start keychaind anew.")
+        }
+        return Finding(.machine, .fine, "keychain-auth-starter starts what asks PAM")
+    }
+
+    /// Why there is no reply.
+    private static func lack(at path: String) -> SocketError? {
+        do throws(SocketError) {
+            let connection = try RecordConnection(path: path)
+            _ = try connection.receive(limit: longestReply, deadlineSeconds: patience)
+            return nil
+        } catch { return error }
     }
 
     private var prompter: Finding {

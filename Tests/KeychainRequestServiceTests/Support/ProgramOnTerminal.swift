@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AuthenticationHandoff
 import CallerIdentity
+import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
 import KeychainPolicyEngine
@@ -70,9 +72,9 @@ final class ProgramOnTerminal: Client {
     func hasGone() -> Bool { false }
 }
 
-/// Stands for `keychain-auth`: a program that talks on its descriptor 3 as the test says, in the
-/// words of a shell.
-struct PAMScript {
+/// Stands for `keychain-auth` and what starts it: a program that talks on its descriptor 3 as the
+/// test says, in the words of a shell.
+struct PAMScript: AuthenticationStarter {
     let path: String
     private let folder: ScratchFolder
 
@@ -89,8 +91,36 @@ struct PAMScript {
         esac
         """#
 
+    /// It ends as one does whose starter was killed.
+    static let losesStarter = "kill -9 $$"
+
     init(_ words: String) throws {
         folder = try ScratchFolder()
         path = try folder.script("auth", words)
+    }
+
+    func start(
+        _ request: AuthenticationRequest, talkingOn conversation: Descriptor
+    ) throws(StarterError) -> any RunningAuthentication {
+        do {
+            return RunningScript(
+                child: try ChildProcess(
+                    executable: path,
+                    arguments: [request.service, request.account]
+                        + [request.asker].compactMap(\.self),
+                    environment: [], passing: [(source: conversation.number, target: 3)],
+                    newSession: true))
+        } catch { throw .failed }
+    }
+
+    private struct RunningScript: RunningAuthentication {
+        let child: ChildProcess
+
+        func state(withinSeconds seconds: Double) -> AuthenticationState {
+            guard let status = child.wait(deadlineSeconds: seconds) else { return .running }
+            return status.code == nil ? .lost : .ended
+        }
+
+        func end() { child.kill() }
     }
 }

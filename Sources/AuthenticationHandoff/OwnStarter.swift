@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+package import KeychainLocalSocket
+internal import Synchronization
+
+/// `keychain-auth-starter` as this process's child, where no service manager runs it. It listens on
+/// the same socket and checks the same.
+package final class OwnStarter: Sendable {
+    private static let listener: Int32 = 3
+    private static let pauseMilliseconds: UInt32 = 200
+    private static let day = 86_400.0
+
+    private let program: String
+    private let socket: Listener
+    private let log: @Sendable (String) -> Void
+    private let child: Mutex<ChildProcess?>
+
+    /// To be made before this process gives up what PAM's modules may need, and by a thread that
+    /// lives as long as it: the child ends with that.
+    package init(
+        program: String, socket path: String, log: @escaping @Sendable (String) -> Void
+    ) throws(SocketError) {
+        self.program = program
+        self.log = log
+        socket = try Listener(recordsAt: path, mode: 0o600)
+        do { child = Mutex(try Self.start(program, socket)) } catch { throw SocketError(error) }
+    }
+
+    /// Starts it again whenever it ends. Connections that come in between wait for that one, which
+    /// has no more rights than this process has by then.
+    package func keep() -> Bool {
+        DetachedThread.start { [self] in
+            while let running = child.withLock({ $0 }) {
+                guard running.wait(deadlineSeconds: Self.day) != nil else { continue }
+                Wait.pause(milliseconds: Self.pauseMilliseconds)
+                child.withLock { child in
+                    guard child != nil else { return }
+                    log("keychain-auth-starter ended; it is started again")
+                    // This thread never ends while there is a child.
+                    if let anew = try? Self.start(program, socket) { child = anew }
+                }
+            }
+        }
+    }
+
+    package func stop() {
+        let last = child.withLock { child in
+            defer { child = nil }
+            return child
+        }
+        last?.kill()
+        socket.shutDown()
+    }
+
+    private static func start(
+        _ program: String, _ socket: Listener
+    ) throws(SystemError) -> ChildProcess {
+        try ChildProcess(
+            executable: program, arguments: [], environment: [],
+            // The log is standard output; standard error is closed to what a library says.
+            passing: [(source: socket.number, target: listener), (source: 1, target: 2)],
+            newSession: true)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+internal import CKeychainLinux
+internal import Glibc
+
+/// A connection to a socket of root's that carries whole records: what is sent by one call is
+/// received by one.
+package final class RecordConnection: Sendable {
+    private static let connectSeconds = 2.0
+
+    private let descriptor: Descriptor
+
+    package init(path: String) throws(SocketError) {
+        descriptor = try SocketAddress.connect(
+            path, .now + .seconds(Self.connectSeconds), SOCK_SEQPACKET)
+        guard try PeerCredentials(of: descriptor).user == 0 else { throw .peerNotAllowed }
+    }
+
+    /// The other end gets a copy of the descriptor.
+    package func send(_ record: [UInt8], passing passed: Descriptor) throws(SocketError) {
+        // Safe: sends the array's own bytes, and borrows the descriptor.
+        let sent = unsafe record.withUnsafeBytes {
+            unsafe kc_send_passing(
+                descriptor.number, $0.baseAddress, $0.count, nil, 0, nil, passed.number)
+        }
+        guard sent == record.count else { throw .closed }
+    }
+
+    /// `.closed` when the other end has gone, `.tooLarge` for a record of more bytes than `limit`.
+    package func receive(limit: Int, deadlineSeconds: Double) throws(SocketError) -> [UInt8] {
+        // Before the deadline is looked at: it may be now.
+        if !Wait.isReady(Wait.input, descriptor.number) {
+            try descriptor.wait(for: POLLIN, until: .now + .seconds(deadlineSeconds))
+        }
+        var record = [UInt8](repeating: 0, count: limit + 1)
+        // Safe: receives at most the array's length.
+        let count = unsafe record.withUnsafeMutableBytes {
+            unsafe recv(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+        }
+        guard count > 0 else { throw .closed }
+        guard count <= limit else { throw .tooLarge }
+        return Array(record.prefix(count))
+    }
+
+    /// Ends the connection for both sides, also for a thread that waits on it.
+    package func hangUp() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+}

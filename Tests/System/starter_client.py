@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speaks with keychain-auth-starter as keychaind does: run by a copy of the interpreter that lies
+where the installation's keychaind would. starter_client.py SOCKET CODE runs the code."""
+
+import os
+import socket
+import struct
+import sys
+import time
+
+WORDS = {1: "started", 2: "ended", 0x8001: "bad request", 0x8002: "other version",
+         0x8003: "not allowed", 0x8004: "no service", 0x8005: "busy", 0x8006: "failed"}
+
+
+def record(user=1000, service=b"keychain-presence", account=b"alice", asker=b"", magic=b"KCAU",
+           version=1, zero=0):
+    return struct.pack("<4sHHI48s256s256s", magic, version, zero, user, service, account, asker)
+
+
+class Question:
+    def __init__(self, bytes_=None, descriptors=None, connected=None, **fields):
+        self.connection = connected or connect()
+        self.here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        passed = [there.fileno()] if descriptors is None else descriptors
+        self.connection.settimeout(30)
+        socket.send_fds(self.connection, [record(**fields) if bytes_ is None else bytes_], passed)
+        there.close()
+        self.word = self.next()
+
+    def next(self):
+        """The next reply; nothing where the connection has ended."""
+        told = self.connection.recv(100)
+        return None if not told else WORDS[struct.unpack("<4sHH", told)[2]]
+
+    def close(self):
+        self.connection.close()
+        self.here.close()
+
+
+def connect():
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(sys.argv[1])
+    return connection
+
+
+def told():
+    """What one hears who says nothing; nothing where a request was waited for."""
+    connection = connect()
+    connection.settimeout(30)
+    heard = connection.recv(100)
+    return None if not heard else WORDS[struct.unpack("<4sHH", heard)[2]]
+
+
+def word(bytes_=None, descriptors=None, **fields):
+    asked = Question(bytes_, descriptors, **fields)
+    asked.close()
+    return asked.word
+
+
+if __name__ == "__main__":
+    exec(sys.argv[2])

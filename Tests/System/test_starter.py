@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""keychain-auth-starter, the one part with all of root's rights: what it takes, from which peer, and
+what becomes of questions when it or keychaind ends."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+import world
+from conftest import ALICE
+from graphical import processes
+from test_presence import ADD, GET
+
+FAILURE = 1
+INSTALLED = world.PREFIX / "libexec/keychain/keychain-auth-starter"
+SOCKET = world.RUN / "auth.sock"
+TWO_OF_ROOT = pathlib.Path("/run/starter-test")
+CLIENT = pathlib.Path(__file__).with_name("starter_client.py")
+# What stands for keychain-auth: it tells how it was started, and stays.
+AUTHENTICATION = """#!/bin/sh
+cd /proc/$$
+{ echo "$# $1 $2 $3"; tr '\\0' ' ' <environ; echo; ls fd | tr '\\n' ' '; echo
+  cut -d ' ' -f 1,6 stat; umask; readlink cwd; } >>TOLD
+exec sleep 600
+"""
+
+
+class Starter:
+    """The installed program in an installation whose keychaind is a Python and whose keychain-auth is
+    a script. It trusts them for where they lie and whose they are, as it does the product's."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.told = self.folder / "told"
+        self.path = self.folder / "auth.sock"
+        self.daemon = self.folder / "sbin/keychaind"
+        self.authentication = self.folder / "libexec/keychain/keychain-auth"
+        for name in ("sbin", "libexec/keychain"):
+            (self.folder / name).mkdir(parents=True)
+        shutil.copy(os.path.realpath("/usr/bin/python3"), self.daemon)
+        program = self.folder / "libexec/keychain/keychain-auth-starter"
+        shutil.copy(INSTALLED, program)
+        self.authentication.write_text(AUTHENTICATION.replace("TOLD", str(self.told)))
+        for each in (self.daemon, program, self.authentication):
+            each.chmod(0o755)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(str(self.path))
+        self.listener.listen(512)
+        self.process = subprocess.Popen(
+            ["bash", "-c", f'exec "$0" 3<&{self.listener.fileno()}', program],
+            pass_fds=[self.listener.fileno()], stdin=subprocess.DEVNULL,
+            stderr=open(self.folder / "log", "w"))
+
+    def command(self, code, before=(), after="", program=None):
+        return [*before, program or self.daemon, "-B", "-c",
+                f"import sys; sys.argv = ['', '{self.path}', '']\n" + CLIENT.read_text().replace(
+                    "__main__", "nothing") + "\n" + code + after]
+
+    def run(self, code, **how):
+        """What the code, run as keychaind's, evaluates to."""
+        done = world.run(*self.command(f"import json; print(json.dumps({code}))", **how),
+                         env={"PYTHONHOME": "/usr", "PATH": "/usr/bin:/bin"})
+        return json.loads(done.stdout)
+
+    def begin(self, code, **how):
+        """Runs the code, which prints a line when it is ready and then waits for its end."""
+        process = subprocess.Popen(
+            self.command(code + "\nprint('ready', flush=True); sys.stdin.read()", **how),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={"PYTHONHOME": "/usr", "PATH": "/usr/bin:/bin"})
+        return process, process.stdout.readline().strip()
+
+    def children(self):
+        return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()
+                and parent_of(int(entry)) == self.process.pid]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.listener.close()
+
+
+def parent_of(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def status_of(pid, name):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    line, = [line for line in lines if line.startswith(name + ":")]
+    return line.split()[1]
+
+
+@pytest.fixture
+def starter():
+    TWO_OF_ROOT.mkdir()
+    running = Starter(TWO_OF_ROOT)
+    yield running
+    running.stop()
+    shutil.rmtree(TWO_OF_ROOT)
+
+
+@pytest.fixture
+def shell(login):
+    shell = login()
+    assert shell.run(ADD).status == 0
+    return shell
+
+
+def asking(daemon):
+    """The starter of a daemon, and the question that it runs."""
+    own, = [int(entry.name) for entry in processes("keychain-auth-starter")
+            if parent_of(entry.name) == daemon.pid]
+    return own, [int(entry.name) for entry in processes("keychain-auth")
+                 if parent_of(entry.name) == own]
+
+
+# What it takes.
+
+def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
+    bad, good = "bad request", 'word() == "started"'
+    refusals = {
+        "word(b'')": bad, "word(b'KCAU')": bad, "word(record()[:8])": bad,
+        "word(record()[:-1])": bad, "word(record() + b'\\0')": bad, "word(b'x' * 65536)": bad,
+        "word(magic=b'KCAV')": bad, "word(zero=1)": bad,
+        "word(version=0)": "other version", "word(version=2)": "other version",
+        "word(user=0xffffffff)": bad,
+        "word(service=b'su')": bad, "word(service=b'keychain-../su')": bad,
+        "word(service=b'')": bad, "word(service=b'keychain-' + b'a' * 39)": bad,
+        "word(account=b'')": bad, "word(account=b'a\\0b')": bad, "word(account=b'a\\nb')": bad,
+        "word(account=b'a' * 256)": bad, "word(asker=b'bob')": bad,
+        "word(service=b'keychain-approval')": bad,
+        "word(service=b'keychain-approval', asker=b'alice')": bad,
+        "word(service=b'keychain-no-such')": "no service",
+    }
+    told = starter.run("[" + ", ".join(f"[{ask}, {good}]" for ask in refusals) + "]")
+    assert [[word, True] for word in refusals.values()] == told
+
+
+def test_the_conversation_is_one_socket_of_its_kind(starter):
+    pair = "socket.socketpair(socket.AF_UNIX, socket.{})"
+    told = starter.run(f"""[
+        word(descriptors=[]), word(descriptors=[1]),
+        word(descriptors=[each.detach() for each in {pair.format("SOCK_SEQPACKET")}]),
+        word(descriptors=[{pair.format("SOCK_STREAM")}[0].detach()]),
+        word(descriptors=[os.open("/dev/null", os.O_RDWR)]),
+        word(descriptors=[{pair.format("SOCK_SEQPACKET")}[0].detach()])]""")
+    assert told == ["bad request"] * 5 + ["started"]
+
+
+def test_keychain_auth_gets_its_words_and_descriptors_and_nothing_else(starter):
+    process, _ = starter.begin(
+        "asked = Question(service=b'keychain-approval', account=b'ann', asker=b'al ice')")
+    lines = world.wait_for(
+        lambda: starter.told.exists() and len(starter.told.read_text().splitlines()) == 6
+        and starter.told.read_text().splitlines(), "the script")
+    assert lines[0] == "3 keychain-approval ann al ice"
+    # The variables are the shell's own.
+    assert not lines[1].strip()
+    # Those that a shell makes for itself begin at 10.
+    assert {int(number) for number in lines[2].split() if int(number) < 10} == {0, 1, 2, 3}
+    pid, session = lines[3].split()
+    assert pid == session and lines[4] == "0077"
+    process.communicate()
+
+
+def test_a_program_that_others_may_write_to_is_not_started(starter):
+    starter.authentication.chmod(0o775)
+    assert starter.run("word()") == "failed"
+    starter.authentication.chmod(0o755)
+    starter.authentication.parent.chmod(0o757)
+    assert starter.run("word()") == "failed"
+    starter.authentication.parent.chmod(0o755)
+    assert starter.run("word()") == "started"
+    assert "missing, or not root's alone" in (starter.folder / "log").read_text()
+
+
+# Whom it hears.
+
+def test_it_hears_keychaind_alone(starter):
+    assert starter.run("word()") == "started"
+    assert starter.run("told()") is None
+    assert starter.run("told()", program="/usr/bin/python3") == "not allowed"
+    # The same path in another mount namespace may be another file.
+    assert starter.run("told()", before=["unshare", "--mount"]) == "not allowed"
+    # The socket is closed to other users, and so is what listens there.
+    starter.path.chmod(0o666)
+    assert starter.run("told()", before=["setpriv", "--reuid", "nobody", "--clear-groups"]) \
+        == "not allowed"
+
+
+def test_another_file_at_keychaind_s_path_is_another_program(starter):
+    copy = starter.daemon.with_name("keychaind.other")
+    shutil.copy(starter.daemon, copy)
+    assert starter.run("told()", program=copy) == "not allowed"
+
+
+def test_a_keychaind_whose_file_was_replaced_is_heard_until_it_is_restarted(starter):
+    code = "sys.stdin.readline(); print(word(), flush=True)"
+    process, _ = starter.begin("print('ready', flush=True)\n" + code)
+    new = starter.daemon.with_name("new")
+    shutil.copy(starter.daemon, new)
+    new.rename(starter.daemon)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.stdout.readline().strip() == "started"
+    process.communicate()
+
+
+# How a question ends.
+
+def test_a_question_ends_with_its_connection(starter):
+    process, _ = starter.begin("asked = [Question(), Question(user=1001)]; asked[1].close()")
+    world.wait_for(lambda: len(starter.children()) == 1, "the second question to end")
+    process.kill()
+    world.wait_for(lambda: not starter.children(), "the question of the one that was killed to end")
+    process.communicate()
+    assert starter.process.poll() is None
+
+
+def test_more_words_end_it_and_its_end_is_told(starter):
+    process, _ = starter.begin("asked = Question(); asked.connection.send(b'more')")
+    world.wait_for(lambda: not starter.children(), "the question to end")
+    process.communicate()
+    starter.authentication.write_text("#!/bin/sh\nexit 80\n")
+    assert starter.run("(lambda asked: [asked.word, asked.next(), asked.next()])(Question())") \
+        == ["started", "ended", None]
+
+
+def test_what_it_started_ends_with_it(starter):
+    process, _ = starter.begin("asked = Question()")
+    child, = starter.children()
+    starter.process.kill()
+    world.wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists() or status_of(
+        child, "State") == "Z", "the question to end")
+    process.communicate()
+
+
+def test_so_many_questions_of_one_user_and_of_all_and_no_more(starter):
+    told = starter.run("""(lambda asked: [
+        [each.word for each in asked[:16]], asked[16].word, word(user=2000),
+        asked[0].close(), time.sleep(1), word()])([Question() for _ in range(17)])""")
+    assert told == [["started"] * 16, "busy", "started", None, None, "started"]
+    world.wait_for(lambda: not starter.children(), "them to end")
+    told = starter.run("""(lambda asked: [
+        [each.word for each in asked], word(user=4000)])(
+            [Question(user=user) for user in range(3000, 3016) for _ in range(16)])""")
+    assert told == [["started"] * 256, "busy"]
+
+
+def test_a_connection_that_says_nothing_holds_up_no_other(starter):
+    told = starter.run("""(lambda silent: [
+        word(), [each.settimeout(30) or each.recv(10) == b"" for each in silent]])(
+            [connect() for _ in range(300)])""")
+    assert told == ["started", [True] * 300]
+
+
+@pytest.mark.parametrize("kind", ["nothing", "file", "stream", "unheard"])
+def test_it_runs_with_a_listening_socket_of_its_kind_only(kind, tmp_path):
+    given = {
+        "nothing": lambda: None, "file": lambda: open("/dev/null"),
+        "stream": lambda: listening(socket.SOCK_STREAM, tmp_path),
+        "unheard": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET),
+    }[kind]()
+    moves = f"3<&{given.fileno()}" if given else "3<&-"
+    done = subprocess.run(["bash", "-c", f'exec "$0" {moves}', INSTALLED], capture_output=True,
+                          pass_fds=[given.fileno()] if given else [], timeout=world.PATIENCE)
+    assert done.returncode == 2 and b"is started by systemd or keychaind" in done.stderr
+
+
+def listening(kind, folder):
+    each = socket.socket(socket.AF_UNIX, kind)
+    each.bind(str(folder / "socket"))
+    each.listen()
+    return each
+
+
+# With the daemon.
+
+def test_keychaind_gets_no_rights_by_starting_a_program_and_what_asks_pam_may(shell, daemon):
+    assert {status_of(int(task), "NoNewPrivs")
+            for task in os.listdir(f"/proc/{daemon.pid}/task")} == {"1"}
+    shell.send(GET)
+    shell.terminal.expect("assword")
+    own, (child,) = asking(daemon)
+    assert status_of(own, "NoNewPrivs") == status_of(child, "NoNewPrivs") == "0"
+    shell.terminal.sendline(ALICE[1])
+    shell.terminal.expect("bank-s3cret")
+
+
+def test_no_user_reaches_its_socket(daemon):
+    assert oct(SOCKET.stat().st_mode & 0o777) == "0o600" and SOCKET.stat().st_uid == 0
+    code = ("import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)"
+            f".connect('{SOCKET}')")
+    assert "PermissionError" in world.as_user(ALICE[0], "/usr/bin/python3", "-c", code).stderr
+
+
+def test_a_question_ends_with_a_keychaind_that_is_killed(shell, daemon):
+    shell.send(GET)
+    shell.terminal.expect("assword")
+    own, (child,) = asking(daemon)
+    daemon.stop(signal.SIGKILL)
+    for pid in own, child:
+        world.wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "it to end")
+    daemon.start()
+    shell.terminal.expect_exact(shell.PROMPT)
+
+
+def test_a_starter_that_is_killed_fails_the_question_under_way_and_no_other(shell, daemon):
+    shell.send(GET + "; echo \"<status $?>\"")
+    shell.terminal.expect("assword")
+    own, _ = asking(daemon)
+    os.kill(own, signal.SIGKILL)
+    shell.terminal.expect(r"keychain-auth-starter does not answer.*<status (\d+)>")
+    assert int(shell.terminal.match.group(1)) == FAILURE
+    shell.terminal.expect_exact(shell.PROMPT)
+    answered = shell.run(GET, [ALICE[1]])
+    assert answered.status == 0 and "bank-s3cret" in answered.text
+    assert asking(daemon)[0] != own
+    assert "keychain-auth-starter ended while a question was open" in daemon.log()
+
+
+def test_a_starter_that_hangs_is_said_to_and_logins_go_on(shell, daemon, login):
+    own, _ = asking(daemon)
+    os.kill(own, signal.SIGSTOP)
+    try:
+        answered = shell.run(GET)
+        assert answered.status == FAILURE
+        assert "keychain-auth-starter does not answer" in answered.text
+        # The keychain is open; what asks nothing needs no starter.
+        assert login().run("keychainctl add generic-password --service plain --account me"
+                           " </dev/null").status == 0
+        told = world.run(world.CONTROL, "doctor", check=False)
+        assert "WRONG  keychain-auth-starter does not answer" in told.stdout
+    finally:
+        os.kill(own, signal.SIGCONT)
+    assert "bank-s3cret" in shell.run(GET, [ALICE[1]]).text
+
+
+def test_the_doctor_names_a_starter_that_is_not_there(shell, daemon):
+    fine = "keychain-auth-starter starts what asks PAM"
+    assert fine in world.run(world.CONTROL, "doctor", check=False).stdout
+    assert fine in shell.run("keychainctl doctor").text
+    SOCKET.unlink()
+    for told in (world.run(world.CONTROL, "doctor", check=False).stdout,
+                 shell.run("keychainctl doctor").text):
+        assert "WRONG  keychain-auth-starter does not listen" in told
+        assert "systemctl start keychain-auth.socket" in told
