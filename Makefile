@@ -9,6 +9,7 @@
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
 # make test-machine  the packages on a Debian that boots in QEMU; MACHINE_CUTS=50 power cuts
+# make test-machine-short  the part of it that continuous integration does
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be, and a package with many others
@@ -37,7 +38,7 @@ PROGRAMS = keychaind keychain-auth keychain-tpm keychain-fido keychain-import ke
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
-	test-packages test-machine test-counters test-programs crash \
+	test-packages test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies cxx-library
 
@@ -90,11 +91,16 @@ test-system: build
 
 test-packages: build
 	@scripts/install-dependencies packages
+	@scripts/install-dependencies rpm || echo "RPM's tools can't be had here: their tests are skipped"
 	scripts/test-packages
 
 test-machine: build
 	@scripts/install-dependencies machine || echo "qemu can't be had here"
 	scripts/test-machine
+
+test-machine-short: build
+	@scripts/install-dependencies machine || echo "qemu can't be had here"
+	MACHINE_CUTS=1 MACHINE_MINUTES=25 scripts/test-machine -m short --reruns 1
 
 test-programs: build
 	@scripts/install-dependencies programs \

@@ -35,21 +35,45 @@ package struct SealingKey: ~Copyable, Sendable {
 
     package borrowing func seal(_ plain: RawSpan, context: [UInt8]) -> [UInt8] {
         let total = plain.byteCount + Self.overhead
-        return bytes.withBytes { key in
-            unsafe [UInt8](unsafeUninitializedCapacity: total) { out, written in
-                // Safe: `out` has room for nonce, ciphertext and tag; sodium writes no more.
-                unsafe randombytes_buf(out.baseAddress!, Self.nonceBytes)
-                unsafe plain.withUnsafeBytes { message in
-                    unsafe key.withUnsafeBytes { key in
-                        _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                            out.baseAddress! + Self.nonceBytes,
-                            message.assumingMemoryBound(to: UInt8.self).baseAddress,
-                            UInt64(message.count),
-                            context, UInt64(context.count), out.baseAddress!,
-                            key.assumingMemoryBound(to: UInt8.self).baseAddress!)
-                    }
+        return unsafe [UInt8](unsafeUninitializedCapacity: total) { out, written in
+            // Safe: `out` has room for nonce, ciphertext and tag.
+            unsafe seal(plain, context, to: out.baseAddress!)
+            written = total
+        }
+    }
+
+    /// The same in memory that is wiped, behind a head that is not sealed: hibernation writes to the
+    /// disk what lies in freed memory, too.
+    package borrowing func sealForMemory(
+        _ plain: RawSpan, context: [UInt8], behind head: [UInt8] = []
+    ) -> SecretBytes {
+        SecretBytes(count: head.count + plain.byteCount + Self.overhead) {
+            (span: inout MutableRawSpan) in
+            // Safe: the span has room for the head, and nonce, ciphertext and tag behind it.
+            unsafe span.withUnsafeMutableBytes { out in
+                unsafe out.copyBytes(from: head)
+                let box = unsafe (out.baseAddress! + head.count).assumingMemoryBound(
+                    to: UInt8.self)
+                unsafe seal(plain, context, to: box)
+            }
+        }
+    }
+
+    private borrowing func seal(
+        _ plain: RawSpan, _ context: [UInt8], to out: UnsafeMutablePointer<UInt8>
+    ) {
+        bytes.withBytes { key in
+            // Safe: the callers have room for nonce, ciphertext and tag; sodium writes no more.
+            unsafe randombytes_buf(out, Self.nonceBytes)
+            unsafe plain.withUnsafeBytes { message in
+                unsafe key.withUnsafeBytes { key in
+                    _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+                        out + Self.nonceBytes,
+                        message.assumingMemoryBound(to: UInt8.self).baseAddress,
+                        UInt64(message.count),
+                        context, UInt64(context.count), out,
+                        key.assumingMemoryBound(to: UInt8.self).baseAddress!)
                 }
-                written = total
             }
         }
     }

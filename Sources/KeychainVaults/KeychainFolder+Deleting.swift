@@ -23,7 +23,7 @@ extension KeychainFolder {
                     try PrivateFile.create(mark, contents: SecretBytes(copying: []))
                     PrivateFile.removeDatabase(path)
                     try PrivateFile.sync(folderOf: path)
-                } catch { throw .inputOutput(0) }
+                } catch { throw .init(error) }
             }
         } catch { throw RequestError(error) }
     }

@@ -225,6 +225,6 @@ package final class Protectors: Sendable {
         do {
             try PrivateFile.create(
                 folder.deviceSecretPath(name, user), contents: secret.bytes)
-        } catch { throw .inputOutput(0) }
+        } catch { throw .init(error) }
     }
 }

@@ -226,10 +226,12 @@ package final class KernelVault: KeyVault {
     ) throws(RequestError) {
         guard let sealing = sessionKey(session) else { throw .state(.noSession) }
         let key = renewalKey(session, keychain)
-        let sealed = sealing.seal(keys.copy(), context: key.context(nil))
+        let sealed = keys.copy().withBytes {
+            sealing.sealForMemory($0, context: key.context(nil))
+        }
         try sessions.whileKnown(session) { () throws(RequestError) in
             try keyring.write(
-                key.name, SecretBytes(copying: sealed), of: keychain.user,
+                key.name, sealed, of: keychain.user,
                 timeoutSeconds: Self.renewalSeconds)
         }
     }
@@ -366,7 +368,8 @@ package final class KernelVault: KeyVault {
         _ keys: borrowing KeyBundle, _ key: KeptKey, _ sealing: borrowing SealingKey,
         _ terms: AutoLockTerms? = nil
     ) -> SecretBytes {
-        let box = sealing.seal(keys.bytes, context: key.context(terms))
-        return SecretBytes(copying: (terms?.bytes ?? []) + box)
+        keys.bytes.withBytes {
+            sealing.sealForMemory($0, context: key.context(terms), behind: terms?.bytes ?? [])
+        }
     }
 }

@@ -23,6 +23,18 @@ import Testing
         #expect(opened.releasedFromLockedMemory() == plain.releasedFromLockedMemory())
     }
 
+    @Test(arguments: [[], [7, 8, 9] as [UInt8]])
+    func `what was sealed for memory stands behind its head and opens`(_ head: [UInt8]) throws {
+        let key = SealingKey.random()
+        let plain = SecretBytes(random: 64)
+        let sealed = plain.withBytes {
+            key.sealForMemory($0, context: context, behind: head).releasedFromLockedMemory()
+        }
+        #expect(Array(sealed.prefix(head.count)) == head)
+        let opened = try key.open(Array(sealed.dropFirst(head.count)), context: context)
+        #expect(opened.releasedFromLockedMemory() == plain.releasedFromLockedMemory())
+    }
+
     @Test func `the cipher is XChaCha20-Poly1305 as its draft has it`() throws {
         // draft-irtf-cfrg-xchacha-03, A.3.1.
         let key = SealingKey(

@@ -16,6 +16,10 @@ ALICE = ("alice", "correct horse 1")
 BOB = ("bob", "battery staple 2")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "short: what continuous integration does of it")
+
+
 @pytest.fixture(scope="session")
 def packages_disk():
     folder = WORK / "packages"
@@ -50,11 +54,14 @@ def machine_installed(packages_disk):
 
 @pytest.fixture
 def guest(machine_installed):
-    """The machine, as it was when the packages had just been installed."""
+    """The machine, as it was when the packages had just been installed. Whatever a test does there,
+    no profile of ours denies our programs anything."""
     if not machine_installed.is_on():
         machine_installed.start()
     machine_installed.load("installed")
     yield machine_installed
+    denied = machine_installed.denials() if machine_installed.is_on() else []
+    assert not denied, "\n".join(denied)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -257,8 +257,15 @@ class Guest:
     stop = power_cut
 
     def reboot(self):
+        # The kernel's messages of this boot end with it.
+        assert self.denials() == []
         self.run("systemctl reboot --no-block")
         self.wait()
+
+    def denials(self):
+        """What AppArmor refused our programs since the machine booted."""
+        told = self.run("dmesg | grep 'apparmor=\"DENIED\"'", check=False).text
+        return [line for line in told.splitlines() if 'profile="keychain' in line]
 
     # States of all that it is, to come back to.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ways into a machine that booted by systemd, and what each does to the login keychain."""
 
+import pytest
 from conftest import ALICE, BOB
 from guest import wait_for
 
@@ -9,6 +10,7 @@ GET = "keychainctl get generic-password --service mail"
 LOCKED = "locked"
 
 
+@pytest.mark.short
 def test_the_packages_make_a_machine_that_runs(guest):
     assert "error" not in guest.installation.lower()
     assert guest.run("systemctl is-system-running", check=False).text.strip() == "running"
@@ -21,6 +23,7 @@ def test_the_packages_make_a_machine_that_runs(guest):
     assert guest.run("systemctl show --property=NRestarts --value keychaind").text == "0\n"
 
 
+@pytest.mark.short
 def test_a_login_at_the_console_opens_the_keychain_and_the_logout_closes_it(guest):
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format("tr0ub4dor")).status == 0
@@ -31,6 +34,7 @@ def test_a_login_at_the_console_opens_the_keychain_and_the_logout_closes_it(gues
     console.logout()
 
 
+@pytest.mark.short
 def test_ssh_opens_the_keychain_where_the_login_s_process_hears_the_password(guest):
     """Not with a key, and not by keyboard-interactive, whose password sshd takes in a process that
     does not open the session (pam_keychain(8))."""
@@ -93,6 +97,7 @@ def no_session_of(guest, user):
     wait_for(lambda: user not in guest.run("loginctl list-sessions --no-legend").text, "logind")
 
 
+@pytest.mark.short
 def test_services_and_jobs_of_a_user_read_while_the_user_is_logged_in(guest):
     guest.run("loginctl enable-linger alice")
     console = guest.consoles[0].login(*ALICE)
@@ -115,6 +120,7 @@ def test_services_and_jobs_of_a_user_read_while_the_user_is_logged_in(guest):
         assert status != 0 and LOCKED in text, name
 
 
+@pytest.mark.short
 def test_a_unit_with_a_user_of_its_own_reads_what_root_gave_that_unit(guest):
     guest.run("keychainctl add generic-password --service db --keychain system"
               " --group unit:db.service", input="for the unit")
@@ -127,6 +133,7 @@ def test_a_unit_with_a_user_of_its_own_reads_what_root_gave_that_unit(guest):
     assert other.status != 0 and "for the unit" not in other.text
 
 
+@pytest.mark.short
 def test_of_two_logins_the_second_s_end_locks_also_when_they_are_killed(guest):
     one = guest.consoles[0].login(*ALICE)
     assert one.run(ADD.format("kept")).status == 0

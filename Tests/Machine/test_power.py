@@ -6,6 +6,7 @@ import random
 import re
 import time
 
+import pytest
 from conftest import ALICE
 
 CUTS = int(os.environ.get("MACHINE_CUTS", "3"))
@@ -33,6 +34,7 @@ def test_a_reboot_keeps_keychains_and_locks_them(guest):
     shell.closes()
 
 
+@pytest.mark.short
 def test_what_was_acknowledged_is_there_after_a_power_cut(guest):
     """All but the last cut are copies of the disk at that moment, so that one load gives many."""
     moments = random.Random(SEED)

@@ -5,6 +5,7 @@ import mmap
 import re
 import subprocess
 
+import pytest
 from conftest import ALICE
 from guest import wait_for
 
@@ -24,6 +25,7 @@ def opens(console):
     assert console.run(GET).text.strip() == SECRET
 
 
+@pytest.mark.short
 def test_a_locked_session_and_a_suspended_machine_lock_the_keychain(guest):
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format(SECRET)).status == 0
@@ -40,6 +42,7 @@ def test_a_locked_session_and_a_suspended_machine_lock_the_keychain(guest):
     console.logout()
 
 
+@pytest.mark.short
 def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
     """Without them a ticket and the vault key open nothing. What the test reads itself stays in
     memory, so it reads in a branch of the machine's life that is left again."""

@@ -111,7 +111,7 @@ def test_programs_find_their_library_in_root_s_folder_and_look_nowhere_else(pack
         assert told.st_uid == 0 and not told.st_mode & 0o022, path
     for path in installed_programs():
         assert dynamic(path, "RUNPATH") == [], path
-        if path in libraries or path.name == "pam_keychain.so":
+        if path in libraries or path.name in ("pam_keychain.so", "keychain-auth-starter"):
             assert dynamic(path, "RPATH") == [], path
         else:
             assert dynamic(path, "RPATH") == [str(LIBRARIES)], path
@@ -185,6 +185,20 @@ def test_the_licences_of_all_that_is_linked_in_are_named(packages):
 
 def test_the_helpers_are_one_file(packages):
     assert pathlib.Path("/usr/bin/git-credential-keychain").stat().st_nlink == 6
+
+
+@pytest.mark.skipif(shutil.which("apparmor_parser") is None, reason="there is no apparmor_parser")
+def test_the_profiles_are_understood_and_each_is_of_an_installed_program(packages):
+    profiles = sorted(path for name in dpkg.NAMES for path in dpkg.owns(name)
+                      if path.parent == pathlib.Path("/etc/apparmor.d") and path.is_file())
+    assert len(profiles) == len(list((world.TOP / "packaging/apparmor.d").iterdir()))
+    for profile in profiles:
+        done = world.run("apparmor_parser", "--skip-kernel-load", "--skip-cache", "--features-file",
+                         "/usr/share/apparmor-features/features", profile)
+        assert done.stderr == "", done
+        name, program = re.search(r"^profile (\S+) (/\S+)", profile.read_text(), re.MULTILINE).groups()
+        assert name == profile.name == pathlib.Path(program).name and os.access(program, os.X_OK)
+        assert not re.search(r"flags=\([^)]*complain", profile.read_text()), profile
 
 
 def test_accounts_folders_and_units_are_there(packages):

@@ -96,26 +96,3 @@ def test_the_login_goes_on_with_a_damaged_keychain(shell, daemon, login):
     again = login()
     assert again.run("true").status == 0
     assert again.run(GET).status == 8
-
-
-def test_a_full_disk_is_said_so_and_loses_nothing(login, daemon):
-    daemon.stop()
-    world.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "small", world.STATE)
-    try:
-        daemon.start()
-        shell = login()
-        assert shell.run(ADD).status == 0
-        with open(world.STATE / "filler", "wb", buffering=0) as filler:
-            with pytest.raises(OSError):
-                while True:
-                    filler.write(b"x" * 4096)
-        # More than the log has kept for itself.
-        more = shell.run("head -c 3000000 /dev/zero | tr '\\0' x | keychainctl add generic-password"
-                         " --service more")
-        assert more.status == 1 and "full" in more.text, more
-        (world.STATE / "filler").unlink()
-        assert shell.run(GET).text.strip() == "tell-nobody"
-        assert shell.run("keychainctl list generic-password").text.count("more") == 0
-    finally:
-        daemon.stop()
-        world.run("umount", "-l", world.STATE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
@@ -28,7 +28,7 @@ struct StagingDirectory {
 }
 
 extension KeychainStoreError {
-    init(_ error: SystemError) {
+    package init(_ error: SystemError) {
         self =
             switch error {
             case .system(PrivateFile.exists): .alreadyExists
