@@ -234,9 +234,6 @@ private struct AddingOne: Sendable {
 
 /// Attributed items: two of them may be the same, so that the keychain refuses none.
 extension AddingOne {
-    /// Of what is brought for programs that are not known: each of them is let in by its user.
-    private static let group = "imported"
-
     fileprivate func addAttributed(
         _ found: ImportedItem, _ attributed: AttributedItems, _ ui: ItemQuery.AuthenticationUI
     ) -> Outcome {
@@ -270,7 +267,7 @@ extension AddingOne {
         item.attributes[.modificationDate] = .date(changed)
         item.attributes[.creator] = .number(Int64(changed))
         // In the own process no rule lets this program into another's group.
-        item.accessGroup = DaemonSocket.ofThisProcess == nil ? nil : Self.group
+        item.accessGroup = DaemonSocket.ofThisProcess == nil ? nil : found.group
         item.accessible = .whenUnlocked
         item.trusted = []
         item.authenticationUI = ui
@@ -290,6 +287,14 @@ extension AddingOne {
 }
 
 extension ImportedItem {
+    /// That of the application whose secret from the desktop's portal it is: the application asks the
+    /// portal, and no user could let it in. Of other items the programs are not known, and each is let in
+    /// by its user.
+    fileprivate var group: String {
+        PortalApplication(ofItem: attributes, secretBytes: secret.bytes.count)?.identifier
+            ?? "imported"
+    }
+
     /// Seconds since 2001, as the source has it; none in the future.
     fileprivate var modified: Double? {
         guard case .date(let date)? = attributes[.modificationDate] else { return nil }

@@ -45,6 +45,22 @@ struct Conversation {
         try say(
             ClientMessage.encode(
                 verb, context: context, relay: relay, offersTerminal: offersTerminal), descriptor)
+        return try answer(to: V.self, offersTerminal: offersTerminal)
+    }
+
+    /// Sends it for a peer of a deputy's, and leaves the answer to `answer(to:)`.
+    func begin<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, relay: Relay
+    ) throws(Failure) {
+        try say(
+            ClientMessage.encode(
+                verb, context: context, relay: relay, offersTerminal: false), nil)
+    }
+
+    /// What comes of a verb that was sent.
+    func answer<V: Verb>(
+        to verb: V.Type, offersTerminal: Bool = false
+    ) throws(Failure) -> V.Answer {
         var answer: V.Answer?
         var prompter: PrompterLauncher?
         var questions = 0

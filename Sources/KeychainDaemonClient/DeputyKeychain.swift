@@ -61,6 +61,18 @@ package final class DeputyKeychain: Sendable {
             ForgetPeer(known.handle), in: nil, relay: nil, cancellation: nil)
     }
 
+    /// Sends a verb that asks no user, and leaves its answer for later; nil where it must be sent by
+    /// `endpoint`. A daemon that does not know the peer any more refuses (`.state(.noSuchPeer)`):
+    /// `endpoint` introduces it again.
+    package func begin<V: Verb>(
+        _ verb: V, for peer: RelayedPeer, transfer: Relay.Transfer?,
+        in context: AuthenticationContext?
+    ) -> PendingAnswer<V>? {
+        guard let known = peers.withLock({ $0[peer.handle] }) else { return nil }
+        return keychain.begin(
+            verb, in: context, relay: Relay(peer: known.handle, transfer: transfer))
+    }
+
     /// The keychains as the peer may use them. No verb of its own offers a terminal or an
     /// authentication context: both are the peer's, which the daemon knows.
     package func endpoint(

@@ -44,19 +44,41 @@ package final class RemoteKeychain: KeychainEndpoint {
                 answer = try conversation.answer(
                     to: verb, in: context, relay: relay, passing: descriptor)
             }
-        } catch {
-            // After an error nothing is known of the connection: it is not used again. A refusal is
-            // an answer.
-            if case .ended(let refusal, let rules) = error {
-                lastBecause.withLock { $0 = rules }
-                if cancellation?.isCancelled != true { giveBack(connection) }
-                throw refusal
-            }
-            throw .failed(.notAvailable)
-        }
+        } catch { throw refusal(error, on: connection, cancellation) }
         // A connection that was shut down meanwhile is of no more use.
         if cancellation?.isCancelled != true { giveBack(connection) }
         return answer
+    }
+
+    /// After an error nothing is known of the connection: it is not used again. A refusal is an answer.
+    private func refusal(
+        _ error: Conversation.Failure, on connection: ClientConnection,
+        _ cancellation: Cancellation?
+    ) -> RequestError {
+        guard case .ended(let refusal, let rules) = error else { return .failed(.notAvailable) }
+        lastBecause.withLock { $0 = rules }
+        if cancellation?.isCancelled != true { giveBack(connection) }
+        return refusal
+    }
+
+    /// Sends the verb and waits for nothing; nil where no connection lies ready that takes it.
+    func begin<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, relay: Relay
+    ) -> PendingAnswer<V>? {
+        guard let connection = idle.withLock({ $0.popLast() }) else { return nil }
+        let conversation = Conversation(connection, socket: socket)
+        // What the daemon got of it is no whole request, and ends with the connection.
+        guard connection.belongsToThisProcess,
+            (try? conversation.begin(verb, in: context, relay: relay)) != nil
+        else { return nil }
+        return PendingAnswer(on: connection) { [self] () throws(RequestError) in
+            let answer: V.Answer
+            do throws(Conversation.Failure) { answer = try conversation.answer(to: V.self) } catch {
+                throw refusal(error, on: connection, nil)
+            }
+            giveBack(connection)
+            return answer
+        }
     }
 
     /// An idle connection that is still good, else a new one. The listener is root's: an environment

@@ -34,6 +34,13 @@ package final class ClientConnection: @unchecked Sendable {
         try stream.receive(limits, within: deadlineSeconds.map { .seconds($0) })
     }
 
+    /// For a thread that waits for several: readable where the answer begins to come.
+    package var number: Int32 { descriptor.number }
+
+    /// Reads what has come, once something has. True where it is a whole frame: then `receive` waits
+    /// for nothing. A frame of more than 4 KiB never is.
+    package func readAhead() throws(SocketError) -> Bool { try stream.readAhead() }
+
     /// False after a fork: the daemon listens only to the process that connected.
     package var belongsToThisProcess: Bool { getpid() == maker }
 

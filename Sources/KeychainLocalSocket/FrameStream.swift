@@ -111,6 +111,29 @@ final class FrameStream {
         return frame
     }
 
+    /// Reads what has come, where something has. True where a whole frame lies in the buffer: then
+    /// `receive` waits for nothing.
+    func readAhead() throws(SocketError) -> Bool {
+        if start == end { (start, end) = (0, 0) }
+        if end < Self.readAhead {
+            let from = end
+            end += try buffer.withMutableBytes { span throws(SocketError) in
+                // Safe: as in `fill`.
+                try unsafe span.withUnsafeMutableBytes { target throws(SocketError) in
+                    try unsafe read(
+                        UnsafeMutableRawBufferPointer(rebasing: target[from...]), nil,
+                        inKernel: true)
+                }
+            }
+        }
+        guard end - start >= FrameHeader.byteCount else { return false }
+        let header = try buffer.withBytes { bytes throws(SocketError) in
+            try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount), nonce)
+        }
+        // Safe: both are numbers of 32 bits.
+        return end - start >= FrameHeader.byteCount + header.messageLength + header.secretsLength
+    }
+
     // MARK: Receiving
 
     private func message(

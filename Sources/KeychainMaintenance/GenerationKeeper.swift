@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainVaults
 internal import Dispatch
+internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainItemStore
 internal import Synchronization
 
-/// Keeps a generation of each keychain that has changed, once a day, and removes what was kept of
-/// deleted ones: behind everybody's back, and one keychain at a time.
+/// Keeps a generation of each keychain that has changed, once a day, and removes what was kept for long
+/// enough: of deleted keychains, and of secrets that others took the place of. In the background, and
+/// one keychain at a time.
 package final class GenerationKeeper: Sendable {
     private static let lookEvery: Duration = .seconds(600)
 
@@ -14,6 +16,9 @@ package final class GenerationKeeper: Sendable {
     private let log: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "generations", qos: .utility)
     private let nextLook = Mutex(ContinuousClock.now)
+    /// Each look for former secrets opens every file.
+    private static let formerSecretsEvery: Duration = .seconds(24 * 60 * 60)
+    private let nextFormerSecrets = Mutex(ContinuousClock.now)
 
     package init(_ folder: KeychainFolder, log: @escaping @Sendable (String) -> Void) {
         self.folder = folder
@@ -30,7 +35,8 @@ package final class GenerationKeeper: Sendable {
         if isDue { queue.async { self.keepWhatIsDue() } }
     }
 
-    package func keepWhatIsDue() {
+    /// `now`: in seconds since 2001, for what ends on a day.
+    package func keepWhatIsDue(now: Double = WallClock.secondsSince2001) {
         for id in folder.keychains() + folder.keychainsWithoutFile()
         where folder.removeDeleted(id) {
             log("removed what was kept of the deleted keychain \(id.name) of uid \(id.user)")
@@ -42,6 +48,25 @@ package final class GenerationKeeper: Sendable {
                 log("kept generation \(made.number) of \(id.name) of uid \(id.user)")
             } catch {
                 log("no generation kept of \(id.name) of uid \(id.user): \(error)")
+            }
+        }
+        removeFormerSecretsIfDue(now)
+    }
+
+    private func removeFormerSecretsIfDue(_ now: Double) {
+        let isDue = nextFormerSecrets.withLock { next in
+            guard next <= .now else { return false }
+            next = .now + Self.formerSecretsEvery
+            return true
+        }
+        guard isDue else { return }
+        for id in folder.keychains() {
+            do throws(RequestError) {
+                let count = try folder.removeOldFormerSecrets(of: id, now: now)
+                guard count > 0 else { continue }
+                log("removed \(count) former secrets of \(id.name) of uid \(id.user)")
+            } catch {
+                log("former secrets of \(id.name) of uid \(id.user) were not looked at: \(error)")
             }
         }
     }

@@ -226,6 +226,17 @@ final class Authorization {
         }
     }
 
+    /// Whether the item and its secret may be had although nothing was proven: then it counts as looked
+    /// at. False where such a look does not tell.
+    func isOpenUnproven(_ item: SealedItem) throws(RequestError) -> Bool {
+        let context = try context
+        guard case .allow = context.judge(item, Evidence()),
+            case .allow = context.forecast(.readSecret, of: item, Evidence())
+        else { return false }
+        pending.note(item)
+        return true
+    }
+
     private func hold(_ grant: consuming Grant, of item: SealedItem) {
         guard heldGrants.count < Self.mostGrants else { return }
         let held = HeldGrant(grant, item.generation)

@@ -259,7 +259,7 @@ extension Verdict {
 }
 
 extension SealedItem {
-    fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
+    func restsOnPasscode(for operation: ItemOperation) -> Bool {
         // What could never be read is not added either.
         protection == .whenPasscodeSetThisDeviceOnly
             || asksForProof(for: operation)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import KeychainUserPresence
 internal import KeychainVaults
@@ -94,20 +96,41 @@ extension Authorization {
     fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> [AttributedSearch.Ranked]
     {
         let groups = try groups(ItemQuery(.attributed))
-        begin(
-            ItemScope(groups: groups.own) { context in
-                context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
-            }, given: service.authentication.evidence(for: client))
+        var scope = ItemScope(groups: groups.own) { context in
+            context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
+        }
+        // Most items need no proof: so they are looked at first without what only proofs rest on.
+        if !service.policy.now.judge.policy.asked.contains(AgeField.presence) {
+            scope.few = []
+            begin(scope, given: nil)
+            if let open = try matches(pairs, groups, unproven: true) { return open }
+            scope.few = nil
+        }
+        begin(scope, given: service.authentication.evidence(for: client))
+        return try matches(pairs, groups, unproven: false) ?? []
+    }
+
+    /// nil where `unproven` is not enough: of some item it does not tell that it is open.
+    private func matches(
+        _ pairs: Attributes, _ groups: GroupScope, unproven: Bool
+    ) throws(RequestError) -> [AttributedSearch.Ranked]? {
         let name = keychain.id.name.description
         let keys = try keys
         var found: [AttributedSearch.Ranked] = []
         var refusal: RequestError?
+        var isEnough = true
         do throws(KeychainStoreError) {
             try keychain.file.forEachAttributed(
                 pairs, groups: groups.all, own: groups.own, keys: keys.classKeys
             ) { candidate in
                 do throws(RequestError) {
-                    guard let standing = try standing(to: candidate, asked: pairs) else {
+                    let known =
+                        unproven
+                        ? try standingUnproven(to: candidate)
+                        : try standing(to: candidate, asked: pairs)
+                    guard let standing = known else {
+                        isEnough = !unproven
+                        guard isEnough else { return false }
                         return true
                     }
                     found.append(
@@ -124,11 +147,22 @@ extension Authorization {
             return [.init(keychain: name, order: nil, isLocked: true)]
         }
         if let refusal { throw refusal }
+        guard isEnough else { return nil }
         try settle { () throws(RequestError) in
             // Of a limit that is exhausted.
             guard pending.items.isEmpty else { throw .refused(.interactionNotAllowed) }
         }
         return found
+    }
+
+    /// nil unless the client may have the secret although nothing was proven.
+    private func standingUnproven(
+        to candidate: AttributedCandidate
+    ) throws(RequestError) -> (order: AttributedOrder, isLocked: Bool)? {
+        guard case .opened(let item) = candidate, !item.restsOnPasscode(for: .decrypt),
+            !item.accessControl.isBoundToBiometry, try isOpenUnproven(item)
+        else { return nil }
+        return (item.order, false)
     }
 
     /// nil where the client may not know of the item.

@@ -97,6 +97,20 @@ package final class KeychainFolder: Sendable {
             keychain.id, path: keychain.path, file: keychain.file.serving(client))
     }
 
+    /// Removes the former secrets that were kept for long enough, which takes no key; tells how many. The
+    /// file is open for the moment alone.
+    package func removeOldFormerSecrets(
+        of key: KeychainID, now: Double
+    ) throws(RequestError) -> Int {
+        let owner = try owner(key.user)
+        do throws(KeychainStoreError) {
+            return try KeychainFile.open(
+                at: filePath(key.name, key.user), owner: owner, isShared: layout == .ownUser,
+                memory: memory(of: key)
+            ).removeOldFormerSecrets(now: now)
+        } catch { throw RequestError(error) }
+    }
+
     private func memory(of id: KeychainID) -> UserMemory? {
         let user = id.name == .system && hasSystemKeychain ? UserMemory.machine : id.user
         return memory.map { UserMemory(budget: $0, user: user) }

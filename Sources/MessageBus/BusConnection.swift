@@ -102,16 +102,33 @@ package enum BusFailure: Error, Equatable, Sendable {
     // Safe: only asks.
     private var isReady: Bool { unsafe sd_bus_is_ready(bus) > 0 }
 
-    /// Until there is something to read or write, the deadline has passed or the wake was woken.
-    package func wait(until deadline: ContinuousClock.Instant?, or wake: BusWake?) {
+    /// What a wait ended for.
+    package struct Ready {
+        /// The bus has something, or takes something; or it is not known.
+        package var bus = true
+        /// Of the others those that can be read, or have ended.
+        package var others: [Int32] = []
+    }
+
+    /// Until there is something to read or write, the deadline has passed, the wake was woken or one of
+    /// the other descriptors can be read.
+    @discardableResult
+    package func wait(
+        until deadline: ContinuousClock.Instant?, or wake: BusWake?, _ others: [Int32] = []
+    ) -> Ready {
         // Safe: the structures are this function's own, and as many as the count says.
         let events = unsafe sd_bus_get_events(bus)
         let descriptor = unsafe sd_bus_get_fd(bus)
-        guard events >= 0, descriptor >= 0 else { return }
+        guard events >= 0, descriptor >= 0 else { return Ready() }
         var items = [pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)]
+        items += others.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         if let wake { items.append(pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)) }
-        _ = unsafe poll(&items, nfds_t(items.count), milliseconds(until: deadline))
-        wake?.clear()
+        let count = unsafe poll(&items, nfds_t(items.count), milliseconds(until: deadline))
+        guard count >= 0 else { return Ready() }
+        if let wake, items[items.count - 1].revents != 0 { wake.clear() }
+        return Ready(
+            bus: items[0].revents != 0,
+            others: zip(others, items.dropFirst()).filter { $1.revents != 0 }.map(\.0))
     }
 
     /// Until something that is waiting to be written could be; false where something else came first.

@@ -52,8 +52,31 @@ extension Bridge {
         call.peer.current = call.number
         call.moment = lastNumber
         let work = work(for: call, as: introduced)
-        let run = run(work, of: call, asking: false)
-        quick.submit(run)
+        if let request = work.begun() {
+            begun[call.number] = request
+        } else {
+            quick.submit(run(work, of: call.number, asking: false))
+        }
+    }
+
+    /// The answer to such a request begins to come.
+    func go(on request: BegunCall, of number: UInt64) {
+        begun[number] = nil
+        let work = request.work
+        // A long answer is read elsewhere.
+        guard request.isWhole() else {
+            return quick.submit(
+                run(work, of: number, asking: false) { () throws(ServiceError) in
+                    if let outcome = try request.outcome() { return outcome }
+                    return try work.outcome(asking: false)
+                })
+        }
+        do throws(ServiceError) {
+            if let outcome = try request.outcome() {
+                return finish(number, work, .success(outcome), asked: false)
+            }
+        } catch { return finish(number, work, .failure(error), asked: false) }
+        quick.submit(run(work, of: number, asking: false))
     }
 
     private func mayBegin(_ call: Call) -> Bool {
@@ -89,14 +112,23 @@ extension Bridge {
     }
 
     private func run(
-        _ work: CallWork, of call: Call, asking: Bool
+        _ work: CallWork, of number: UInt64, asking: Bool
     ) -> @Sendable () -> Void {
-        let (number, inbox) = (call.number, inbox)
+        run(work, of: number, asking: asking) { () throws(ServiceError) in
+            try work.outcome(asking: asking)
+        }
+    }
+
+    private func run(
+        _ work: CallWork, of number: UInt64, asking: Bool,
+        _ outcome: @escaping @Sendable () throws(ServiceError) -> Outcome
+    ) -> @Sendable () -> Void {
+        let inbox = inbox
         return {
             let result: Result<Outcome, ServiceError>
-            do throws(ServiceError) {
-                result = .success(try work.outcome(asking: asking))
-            } catch { result = .failure(error) }
+            do throws(ServiceError) { result = .success(try outcome()) } catch {
+                result = .failure(error)
+            }
             inbox.post { $0.finish(number, work, result, asked: asking) }
         }
     }
@@ -114,7 +146,7 @@ extension Bridge {
         call.peer.current = nil
         if keychains.mayAsk, call.request.mayAsk, case .failure(.isLocked) = result {
             questions.ask(
-                of: work.scope.peer.group, number, run(work, of: call, asking: true))
+                of: work.scope.peer.group, number, run(work, of: number, asking: true))
         } else {
             answer(call, result.refusing(call.request))
         }

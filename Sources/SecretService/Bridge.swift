@@ -38,6 +38,11 @@ package final class Bridge {
 
     var peers: [String: Peer] = [:]
     var calls: [UInt64: Call] = [:]
+    /// Requests to the keychain that are on their way, by the calls' numbers; some of the calls have
+    /// ended.
+    var begun: [UInt64: BegunCall] = [:]
+    /// Whether nothing was there to be read from the bus when it was looked at last.
+    private var isDrained = false
     /// What is done for the portal, by the calls' numbers; some of the calls have ended.
     var retrieving: [UInt64: PortalRequest] = [:]
     /// When each call must have its answer, the earliest first; some have it. Numbers and no calls: a
@@ -115,12 +120,22 @@ package final class Bridge {
                 return
             }
         }
-        switch bus.next() {
+        switch isDrained && bus.unwritten == 0 ? .idle : bus.next() {
         case .message(let message): hear(message)
         case .progress: return
-        case .idle: bus.wait(until: due, or: inbox.wake)
+        case .idle: wait(until: due)
         case .closed: throw .closed
         case .failed(let error): throw .failed(error)
+        }
+    }
+
+    /// For the bus, the keychain's answers and other threads.
+    private func wait(until due: ContinuousClock.Instant?) {
+        let begun = begun
+        let ready = bus.wait(until: due, or: inbox.wake, begun.values.map(\.descriptor))
+        isDrained = !ready.bus
+        for (number, request) in begun where ready.others.contains(request.descriptor) {
+            go(on: request, of: number)
         }
     }
 

@@ -37,20 +37,29 @@ struct KeychainItems: CollectionItems {
         _ pairs: Attributes, in keychain: String?, _ endpoint: any KeychainEndpoint,
         _ standIns: [ItemName: StandIn]
     ) throws(ServiceError) -> [(keychain: String, found: FoundItem)] {
+        let matches: [AttributedMatch]
         do throws(RequestError) {
-            let matches = try endpoint.send(
-                FindAttributed(
-                    keychain: keychain, pairs: pairs, limit: Limits.answeredPaths))
-            return matches.map { match in
-                let found = match.reference.map {
-                    FoundItem(item: ItemName($0), isLocked: match.isLocked)
-                }
-                let standIn = StandIn(keychain: match.keychain, pairs: pairs)
-                return (match.keychain, found ?? Self.standing(standIn, standIns))
-            }
+            matches = try endpoint.send(searching(pairs, in: keychain))
         } catch {
             if error == .state(.notFound) { return [] }
             throw ServiceError(error)
+        }
+        return found(matches, pairs, standIns)
+    }
+
+    static func searching(_ pairs: Attributes, in keychain: String?) -> FindAttributed {
+        FindAttributed(keychain: keychain, pairs: pairs, limit: Limits.answeredPaths)
+    }
+
+    static func found(
+        _ matches: [AttributedMatch], _ pairs: Attributes, _ standIns: [ItemName: StandIn]
+    ) -> [(keychain: String, found: FoundItem)] {
+        matches.map { match in
+            let found = match.reference.map {
+                FoundItem(item: ItemName($0), isLocked: match.isLocked)
+            }
+            let standIn = StandIn(keychain: match.keychain, pairs: pairs)
+            return (match.keychain, found ?? Self.standing(standIn, standIns))
         }
     }
 
@@ -60,10 +69,14 @@ struct KeychainItems: CollectionItems {
             guard let found = try send(CopyMatching(query)).first else {
                 throw .state(.notFound)
             }
-            return OpenedSecret(
-                secret: found.secret ?? HeldSecret(SecretBytes(copying: [])),
-                contentType: found.attributes.text(.contentType) ?? "")
+            return OpenedSecret(found)
         } catch { throw ServiceError(error) }
+    }
+
+    /// Of an item itself, and no stand-in for one.
+    static func reading(_ item: ItemName, in keychain: String) -> CopyMatching? {
+        guard let reference = item.reference else { return nil }
+        return CopyMatching(query(reference, in: keychain, [.attributes, .data], asking: false))
     }
 
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> {
@@ -226,9 +239,15 @@ struct KeychainItems: CollectionItems {
     private func query(
         _ item: ItemName, _ fields: ReturnFields, asking: Bool
     ) throws(RequestError) -> ItemQuery {
+        Self.query(try reference(item), in: keychain, fields, asking: asking)
+    }
+
+    private static func query(
+        _ reference: ItemReference, in keychain: String, _ fields: ReturnFields, asking: Bool
+    ) -> ItemQuery {
         var query = ItemQuery(.attributed)
         query.keychain = keychain
-        query.references = [try reference(item)]
+        query.references = [reference]
         query.returnFields = fields
         query.authenticationUI = asking ? .allow : .fail
         return query
@@ -258,6 +277,13 @@ extension ItemName {
     /// nil for a stand-in's.
     fileprivate var reference: ItemReference? {
         isStandIn ? nil : ItemReference(itemClass: .attributed, identifier: identifier)
+    }
+}
+
+extension OpenedSecret {
+    init(_ item: Item) {
+        secret = item.secret ?? HeldSecret(SecretBytes(copying: []))
+        contentType = item.attributes.text(.contentType) ?? ""
     }
 }
 

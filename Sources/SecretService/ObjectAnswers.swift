@@ -11,10 +11,14 @@ struct CollectionAnswers {
 
     private var items: any CollectionItems { scope.items(in: place) }
 
-    /// The ones that need nothing come first: there are clients that take the first.
     func search(_ pairs: Attributes) throws(ServiceError) -> Outcome {
         let found = try items.search(pairs)
         if found.isEmpty { _ = try scope.facts(of: place) }
+        return answer(found)
+    }
+
+    /// The ones that need nothing come first: there are clients that take the first.
+    func answer(_ found: [FoundItem]) -> Outcome {
         let ordered = found.filter { !$0.isLocked } + found.filter(\.isLocked)
         return Outcome(
             .paths(ordered.map { place.path(of: $0.item) }),
@@ -106,8 +110,13 @@ struct ItemAnswers {
     private var items: any CollectionItems { scope.items(in: place) }
 
     func secret(_ session: TransferSession, asking: Bool) throws(ServiceError) -> Outcome {
-        let opened = try items.secret(of: item, asking: asking)
-        return Outcome(try session.sent(opened.secret, opened.contentType))
+        try Self.answer(items.secret(of: item, asking: asking), session)
+    }
+
+    static func answer(
+        _ opened: OpenedSecret, _ session: TransferSession
+    ) throws(ServiceError) -> Outcome {
+        Outcome(try session.sent(opened.secret, opened.contentType))
     }
 
     func setSecret(_ sent: SentSecret, _ session: TransferSession) throws(ServiceError) -> Outcome {

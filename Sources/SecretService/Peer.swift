@@ -29,8 +29,9 @@ final class Peer {
     /// What it was shown in the place of items, the latest last.
     private(set) var standIns: [ItemName: StandIn] = [:]
     private var standInOrder: [ItemName] = []
-    /// Items that it was shown, the latest last.
-    private(set) var listed: [ListedItem] = []
+    /// Items that it was shown, with a number that rises; older ones are let go now and then.
+    private var listings: [ListedItem: UInt64] = [:]
+    private var lastListing: UInt64 = 0
     /// Signals that wait for the end of its prompt.
     var held: [BusMessage] = []
     /// False once the keychain has said that it is not the desktop's portal.
@@ -71,10 +72,20 @@ final class Peer {
     }
 
     func list(_ items: [ItemName], in place: Scope.Place) {
-        let new = items.suffix(Limits.listedItems).map { ListedItem(item: $0, place: place) }
-        let again = Set(new)
-        listed.removeAll(where: again.contains)
-        listed = (listed + new).suffix(Limits.listedItems)
+        for item in items.suffix(Limits.listedItems) {
+            lastListing += 1
+            listings[ListedItem(item: item, place: place)] = lastListing
+        }
+        guard listings.count > 2 * Limits.listedItems else { return }
+        let latest = latestListings
+        listings = Dictionary(uniqueKeysWithValues: latest.map { ($0.key, $0.value) })
+    }
+
+    /// Items that it was shown, the latest last.
+    var listed: [ListedItem] { latestListings.map(\.key) }
+
+    private var latestListings: ArraySlice<(key: ListedItem, value: UInt64)> {
+        listings.sorted { $0.value < $1.value }.suffix(Limits.listedItems)
     }
 
     /// It was sent `Items` as they were at `moment` or later. After a later list an older one is

@@ -28,8 +28,38 @@ package protocol PeerKeychains: Sendable {
     /// `transfer` is how secrets of the call travel on the bus; nil where none do.
     func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint
 
+    /// Sends a verb that only reads and asks no user, and waits for nothing; nil where it must go by
+    /// `endpoint`, which does the same.
+    func begin<V: Verb>(
+        _ verb: V, of peer: IntroducedPeer, transfer: Transfer?, in context: AuthenticationContext?
+    ) -> BegunRequest<V>?
+
     /// Waits for what others change in the keychains; nil where that can't be known.
     func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges?
+}
+
+extension PeerKeychains {
+    package func begin<V: Verb>(
+        _ verb: V, of peer: IntroducedPeer, transfer: Transfer?, in context: AuthenticationContext?
+    ) -> BegunRequest<V>? { nil }
+}
+
+/// A request whose answer is yet to come.
+package struct BegunRequest<V: Verb>: Sendable {
+    /// Readable once the answer begins to come.
+    let descriptor: Int32
+    /// Asked once the descriptor is readable: whether `take` waits for nothing.
+    let isWhole: @Sendable () -> Bool
+    let take: @Sendable () throws(RequestError) -> V.Answer
+
+    package init(
+        descriptor: Int32, isWhole: @escaping @Sendable () -> Bool,
+        take: @escaping @Sendable () throws(RequestError) -> V.Answer
+    ) {
+        self.descriptor = descriptor
+        self.isWhole = isWhole
+        self.take = take
+    }
 }
 
 /// A program on the bus, as the keychain knows it.

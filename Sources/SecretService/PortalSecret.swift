@@ -6,8 +6,6 @@ internal import KeychainSecrets
 /// The secret of one application: made at random when it is asked for first, and the same ever after.
 /// The application encrypts with it what it keeps in files of its own.
 struct PortalSecret {
-    static let bytes = 64
-    private static let schema = "org.freedesktop.portal.Secret"
     /// Tries of a request that another one is in the way of.
     private static let mostTurns = 4
 
@@ -42,7 +40,7 @@ struct PortalSecret {
     }
 
     private func found(in keychain: String? = nil) throws(RequestError) -> [AttributedMatch] {
-        let pairs: Attributes = [Self.name: .string(application.name)]
+        let pairs: Attributes = [PortalApplication.nameOfApplication: .string(application.name)]
         do throws(RequestError) {
             return try send(FindAttributed(keychain: keychain, pairs: pairs))
         } catch {
@@ -73,11 +71,12 @@ struct PortalSecret {
     private func made() throws(RequestError) -> HeldSecret {
         var item = NewItem(.attributed)
         item.attributes = [
-            Self.name: .string(application.name), .schema: .string(Self.schema),
+            PortalApplication.nameOfApplication: .string(application.name),
+            .schema: .string(PortalApplication.schema),
             .label: .string("Secret of \(application.name)"),
         ]
         item.whenSame = .refuse
-        let secret = HeldSecret(SecretBytes(random: Self.bytes))
+        let secret = HeldSecret(SecretBytes(random: PortalApplication.secretBytes))
         let add = Add(item, secret: secret, returning: [])
         _ = try opening(nil) { () throws(RequestError) in try send(add) }
         return secret
@@ -101,8 +100,6 @@ struct PortalSecret {
     private func unlock(_ keychain: String) throws(RequestError) {
         _ = try send(Unlock(keychain: keychain, password: nil))
     }
-
-    private static let name = AttributeName.pair("app_id")
 
     private func send<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         try endpoint.send(verb, in: context, cancellation: cancellation)

@@ -33,8 +33,14 @@ struct ServiceAnswers {
     }
 
     func search(_ pairs: Attributes) throws(ServiceError) -> Outcome {
-        let kept = try KeychainItems.search(
-            pairs, in: nil, scope.endpoint, scope.standIns)
+        try answer(
+            pairs, KeychainItems.search(pairs, in: nil, scope.endpoint, scope.standIns))
+    }
+
+    /// With what the user's keychains have.
+    func answer(
+        _ pairs: Attributes, _ kept: [(keychain: String, found: FoundItem)]
+    ) throws(ServiceError) -> Outcome {
         let found =
             kept.map { (Scope.Place.keychain($0.keychain), $0.found) }
             + (try scope.items(in: .memory).search(pairs)).map { (.memory, $0) }

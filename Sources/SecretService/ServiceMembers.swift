@@ -14,7 +14,7 @@ struct ServiceMember: Sendable {
     let read: @Sendable (BusMessage, ObjectPath) throws(ReadingError) -> ServiceRequest
 
     /// Of all arguments.
-    var signature: String { arguments.map(\.type).joined() }
+    let signature: String
 
     init(
         _ name: String, _ arguments: KeyValuePairs<String, String> = [:],
@@ -24,6 +24,7 @@ struct ServiceMember: Sendable {
     ) {
         self.name = name
         self.arguments = arguments.map(Argument.init)
+        signature = arguments.map(\.value).joined()
         self.results = results.map(Argument.init)
         self.read = read
     }

@@ -20,8 +20,9 @@ final class WorkPool: @unchecked Sendable {
         waiting.append(work)
         let isOneMore = idle < waiting.count - next && threads < most
         if isOneMore { threads += 1 }
-        condition.signal()
         condition.unlock()
+        // The thread that is woken would wait for the lock at once.
+        condition.signal()
         guard isOneMore, !DetachedThread.start({ self.run() }) else { return }
         condition.lock()
         threads -= 1

@@ -30,13 +30,27 @@ struct DeputyKeychains: PeerKeychains {
     func forget(_ peer: IntroducedPeer) { deputy.forget(relayed(peer)) }
 
     func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint {
-        let relayed: Relay.Transfer? =
-            switch transfer {
-            case .plain: .plain
-            case .encrypted: .encrypted
-            case nil: nil
+        deputy.endpoint(for: relayed(peer), transfer: relayed(transfer))
+    }
+
+    func begin<V: Verb>(
+        _ verb: V, of peer: IntroducedPeer, transfer: Transfer?, in context: AuthenticationContext?
+    ) -> BegunRequest<V>? {
+        let begun = deputy.begin(
+            verb, for: relayed(peer), transfer: relayed(transfer), in: context)
+        return begun.map { answer in
+            BegunRequest(descriptor: answer.descriptor, isWhole: { answer.isWhole() }) {
+                () throws(RequestError) in try answer.take()
             }
-        return deputy.endpoint(for: self.relayed(peer), transfer: relayed)
+        }
+    }
+
+    private func relayed(_ transfer: Transfer?) -> Relay.Transfer? {
+        switch transfer {
+        case .plain: .plain
+        case .encrypted: .encrypted
+        case nil: nil
+        }
     }
 
     func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges? {

@@ -53,6 +53,28 @@ struct FrameStreamTests {
         #expect(try stream.receive(Self.limits, within: nil).content == [[3], [4, 5]])
     }
 
+    @Test(arguments: [(0, 0), (1, 0), (100, 24), (4056, 0), (4000, 56), (4057, 0), (0, 100_000)])
+    func `what has come is read ahead, and a whole short frame is told`(
+        message: Int, secrets: Int
+    ) throws {
+        let bytes = RawFrame(
+            message: RandomBytes.make(message), secrets: RandomBytes.make(secrets)
+        ).bytes
+        let (ours, peer) = try RawPeer.pair()
+        let stream = FrameStream(ours, sender: nil, nonce: RawFrame.nonce)
+        // The head alone, and all but a byte, are no frame.
+        peer.say(Array(bytes.prefix(39)))
+        #expect(try !stream.readAhead())
+        peer.say(Array(bytes.dropFirst(39).dropLast()))
+        if bytes.count > 40 { #expect(try !stream.readAhead()) }
+        peer.say(Array(bytes.suffix(1)))
+        #expect(try stream.readAhead() == (bytes.count <= 4096))
+        let frame = try stream.receive(Self.limits, within: nil)
+        #expect(frame.content.first?.count == message)
+        peer.finish()
+        #expect(throws: SocketError.closed) { try stream.readAhead() }
+    }
+
     @Test func `a frame that ends too early is a closed connection, wherever it ends`() throws {
         let whole = RawFrame(message: Array("message".utf8), secrets: [1, 2, 3]).bytes
         for length in 0..<whole.count {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import KeychainLinuxSystem
+import KeychainMaintenance
 import KeychainMessages
 import KeychainModel
 import KeychainUserPresence
+import KeychainVaults
 import Testing
 
 /// Former secrets of other programs' items, read by a tool that policies let reach them.
@@ -63,6 +67,23 @@ import Testing
         #expect(world.person.questions.count == 1)
         #expect(world.person.questions.first?.hasPrefix("keychain-presence") == true)
         #expect(try text(try #require(found.first)) == "first")
+    }
+
+    @Test func `old ones go by themselves, and younger ones stay`() throws {
+        let now = WallClock.secondsSince2001
+        func look(afterDays days: Double) {
+            GenerationKeeper(world.folder, log: { _ in }).keepWhatIsDue(now: now + days * 86_400)
+        }
+        try share()
+        look(afterDays: 29)
+        #expect(try list().count == 1)
+        look(afterDays: 32)
+        #expect(try list().isEmpty)
+        // A file that can't be read is left alone, and the next is looked at.
+        #expect(throws: RequestError.self) {
+            try world.folder.removeOldFormerSecrets(
+                of: KeychainID(user: geteuid(), name: .system), now: now)
+        }
     }
 
     @Test func `with no user to ask none is shown`() throws {

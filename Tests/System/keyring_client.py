@@ -39,6 +39,8 @@ SHAPES = [
     ("Nextcloud", {"user": "Nextcloud_{0}", "server": "Nextcloud", "type": "plaintext",
      "xdg:schema": "org.qt.keychain"}, b"x" * 3000),
     ("", {"empty": "", "number": "{0}"}, b""),
+    # An application's, as gnome-keyring's portal makes it.
+    ("", {"app_id": "org.example.App{0}"}, b"k" * 64),
     ("No type {0}", {"only": "{0}", "e\u0301": "1", "\u00e9": "2"}, bytes(range(256))),
 ]
 
@@ -59,13 +61,15 @@ class Service:
     def fill(self, count):
         for number in range(count):
             label, attributes, secret = SHAPES[number % len(SHAPES)]
+            value = secret + b"%d" % number if secret else b""
+            if "app_id" in attributes:
+                value = value[-64:]
             pairs = {name: value.format(number) for name, value in attributes.items()}
             self.call(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", dbus.Dictionary({
                 ITEM + ".Label": dbus.String(label.format(number), variant_level=1),
                 ITEM + ".Attributes": dbus.Dictionary(pairs, signature="ss", variant_level=1),
             }, signature="sv"), dbus.Struct((dbus.ObjectPath(self.session), dbus.ByteArray(b""),
-                                             dbus.ByteArray(secret + b"%d" % number if secret else b""),
-                                             "text/plain"), signature="oayays"), False)
+                                             dbus.ByteArray(value), "text/plain"), signature="oayays"), False)
 
     def tell(self):
         """What programs see of each item, in an order of its own."""

@@ -779,6 +779,88 @@ def refused():
     input()
 
 
+def sizes():
+    """Answers that come in one piece, and longer ones, are what was stored; limits are as documented."""
+    peer = Peer()
+    session = peer.session()
+    for count in (0, 1, 3000, *range(3500, 4200, 50), 5000, 300_000, 16 * 1024 * 1024):
+        value = os.urandom(count)
+        item = peer.create(session, value, replace=True, kind="sized")
+        expect(bytes(peer.call(item, ITEM, "GetSecret", "o", session)[2]), value, f"{count} bytes")
+    made = []
+    listed = dbus.Dictionary({"kind": "listed"}, signature="ss")
+    # Some answers lie on both sides of what is read at once.
+    for count in range(0, 240):
+        if count < 4 or count % 8 == 0:
+            expect(sorted(peer.search(kind="listed")[0]), sorted(made), f"{count} items")
+            expect(sorted(peer.call(LOGIN, COLLECTION, "SearchItems", "a{ss}", listed)), sorted(made),
+                   f"{count} items of the collection")
+        made.append(peer.create(session, kind="listed", number=str(count)))
+    for what, properties, type in (("a label", peer.properties("x" * 4097), "text/plain"),
+                                   ("a content type", peer.properties(), "t" * 257)):
+        expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", properties,
+                          secret(session, b"x", content_type=type), False), "LimitsExceeded", what)
+    for _ in range(63):
+        peer.session()
+    expect(peer.error(ROOT, SERVICE, "OpenSession", "sv", "plain", dbus.String("", variant_level=1)),
+           "LimitsExceeded", "one session more than 64")
+    peer.call(session, SESSION, "Close")
+    peer.session()
+
+
+def hung():
+    """While the keychain does not answer, calls that need nothing of it are answered."""
+    peers = [Peer() for _ in range(8)]
+    other = Peer()
+    item = peers[0].create(peers[0].session(), kind="hung")
+    sessions = [peer.session() for peer in peers]
+    other.search(kind="hung")
+    for peer, session in zip(peers, sessions):
+        peer.call(item, ITEM, "GetSecret", "o", session)
+    print("<ready>", flush=True)
+    input()
+    ended = []
+    for number, (peer, session) in enumerate(zip(peers, sessions)):
+        arguments = (("a{ss}", [dbus.Dictionary({"kind": "hung"}, signature="ss")]) if number % 2
+                     else ("o", [session]))
+        peer.bus.call_async(
+            NAME, ROOT if number % 2 else item, SERVICE if number % 2 else ITEM,
+            "SearchItems" if number % 2 else "GetSecret", *arguments, ended.append,
+            lambda error: ended.append(error.get_dbus_name()), timeout=60)
+        peer.bus.flush()
+    began = time.monotonic()
+    other.call(ROOT, "org.freedesktop.DBus.Introspectable", "Introspect")
+    other.call(ROOT + "/prompt", "org.freedesktop.DBus.Introspectable", "Introspect")
+    expect(time.monotonic() - began < 5, True, "another's call waits")
+    loop = GLib.MainLoop()
+    while len(ended) < len(peers):
+        GLib.timeout_add(100, loop.quit)
+        loop.run()
+    expect(all(isinstance(error, str) for error in ended), True, ended)
+    print("<given up>", flush=True)
+    input()
+    for peer, session in zip(peers, sessions):
+        eventually(lambda: peer.error(item, ITEM, "GetSecret", "o", session) is None, "the secret")
+        expect(len(peer.search(kind="hung")[0]), 1, "found once more")
+    print("<again>", flush=True)
+
+
+def restarted():
+    """The keychain knows no program any more, nor the connections to it."""
+    peer = Peer()
+    session = peer.session()
+    item = peer.create(session, kind="restarted")
+    for read in (lambda: peer.call(item, ITEM, "GetSecret", "o", session)[2],
+                 lambda: peer.search(kind="restarted")[0],
+                 lambda: peer.call(LOGIN, COLLECTION, "SearchItems", "a{ss}",
+                                   dbus.Dictionary({"kind": "restarted"}, signature="ss"))):
+        before = read()
+        print("<ready>", flush=True)
+        input()
+        expect(read(), before, "what is read")
+    print("<done>", flush=True)
+
+
 def stores():
     peer = Peer()
     peer.create(peer.session(), kind="elsewhere")
@@ -794,4 +876,4 @@ DBusGMainLoop(set_as_default=True)
  (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
   prompts, floods, introspects, signals, connections, at_once, in_parts, waiting, a_no, watched,
   refused, stores, clears, deletes, restored, not_deleted,
-  not_offered)}[sys.argv[1]]()
+  not_offered, sizes, hung, restarted)}[sys.argv[1]]()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """keychainctl import from a gnome-keyring with 500 items, from its file and over its bus."""
 
+import hashlib
 import json
+import re
 import shlex
 import shutil
 
@@ -10,7 +12,8 @@ import pytest
 import world
 from conftest import ALICE
 from test_policies import admin  # noqa: F401 (a fixture)
-from test_secret_service import WAIT
+from test_portal import sandbox  # noqa: F401 (a fixture)
+from test_secret_service import WAIT, programs  # noqa: F401 (a fixture)
 
 PACKAGE = world.TOP / ".deps/gnome-keyring"
 CLIENT = "/usr/bin/python3 ~/keyring_client.py"
@@ -26,7 +29,7 @@ OPEN = """rules:
     tags: [broad]
     operations: [read-secret, read-attributes]
     subject: {via: secret-service}
-    resource: {class: attributed, access-group: imported}
+    resource: {class: attributed, access-group: [imported, "portal:*"]}
 """
 
 
@@ -115,6 +118,20 @@ def test_a_keyring_left_behind_comes_in_whole_and_once(old, admin):
     undone = old.shell.run(f"keychainctl import --undo {first['number']}", [ALICE[1]] * 2, PATIENCE)
     assert f"Deleted: {COUNT}." in undone.text, undone
     assert what_is_here(old, admin) == []
+
+
+def test_an_application_in_a_sandbox_finds_the_secret_that_it_had(old, sandbox):
+    assert old.shell.run(FROM_FILE, [PASSWORD, ALICE[1]], PATIENCE).status == 0
+    assert old.shell.run("keychainctl secrets enable").status == 0
+    # The tenth shape's first item; another application has none yet.
+    for name, had in ("org.example.App9", True), ("org.example.App8", False):
+        told = old.shell.run(f"dbus-run-session -- sh -c '{sandbox} {name} secret'", seconds=PATIENCE).text
+        kept = hashlib.sha256((b"k" * 64 + b"9")[-64:]).hexdigest()[:8]
+        found, = re.findall("<0 64:([0-9a-f]{8})>", told)
+        assert (found == kept) == had, told
+    # No program finds it that is no portal.
+    assert old.shell.run("dbus-run-session -- secret-tool lookup app_id org.example.App9").status == 1
+    assert old.shell.run("keychainctl secrets disable").status == 0
 
 
 def test_a_running_service_is_copied_over_its_bus(old, admin):

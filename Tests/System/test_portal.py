@@ -5,6 +5,7 @@ that ask in their names get none."""
 import os
 import pathlib
 import re
+import shlex
 import shutil
 
 import pytest
@@ -13,7 +14,7 @@ import world
 from conftest import ALICE
 from test_libraries import needs
 from test_policies import admin, audit  # noqa: F401 (a fixture)
-from test_secret_service import desk, programs  # noqa: F401 (fixtures)
+from test_secret_service import BRIDGE, WAIT, desk, programs  # noqa: F401 (fixtures)
 
 XDG_DESKTOP_PORTAL = "/usr/libexec/xdg-desktop-portal"
 ONE, OTHER = "org.example.One", "org.example.Other"
@@ -145,6 +146,14 @@ def test_a_request_that_is_taken_back_ends_its_question(desk, sandbox):
     assert desk.heard() == "<asked>"
     desk.shell.sendline("")
     assert {desk.heard() for _ in range(3)} == {"<hung up>", "<closed 0>", "<status 0>"}
+
+
+def test_the_service_in_the_own_process_has_no_secret_for_applications(shell):
+    shell.run("rm -rf ~/keychains")
+    inner = (f"{BRIDGE} --embedded & {WAIT}; /usr/bin/python3 -B {world.TOOLS}/portal_client.py"
+             f" direct:{ONE}; kill $!")
+    done = shell.run(f"KEYCHAIN_HOME=~/keychains dbus-run-session -- sh -c {shlex.quote(inner)}")
+    assert steps(done) == ["AccessDenied"], done
 
 
 def test_a_daemon_that_ends_in_between_loses_no_secret(shell, bus, sandbox, daemon):

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 
 import pytest
 
@@ -21,7 +22,7 @@ MODULES = world.TOP / ".deps/secret-service"
 DOCKER_HELPER = world.TOP / ".deps/docker-secretservice/usr/bin/docker-credential-secretservice"
 PATIENCE = 4 * world.PATIENCE
 CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases",
-         "floods", "introspects", "signals")
+         "floods", "introspects", "signals", "sizes")
 
 
 @pytest.fixture(scope="module")
@@ -285,6 +286,30 @@ def desk(login, programs):
         f"env HOME={terminal.user.pw_dir} dbus-run-session -- {command}; echo \"<status $?>\"")
     yield terminal
     terminal.shell.close(force=True)
+
+
+def test_a_keychain_that_hangs_holds_no_call_up_that_needs_nothing_of_it(desk, daemon):
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py hung")
+    desk.hears("<ready>")
+    daemon.process.send_signal(signal.SIGSTOP)
+    desk.shell.sendline("")
+    desk.hears("<given up>")
+    daemon.process.send_signal(signal.SIGCONT)
+    desk.shell.sendline("")
+    desk.hears("<again>")
+    desk.hears("<status 0>")
+
+
+def test_a_restarted_keychain_is_asked_once_more(desk, daemon):
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py restarted")
+    for _ in range(3):
+        desk.hears("<ready>")
+        daemon.restart()
+        desk.shell.sendline("")
+    desk.hears("<done>")
+    desk.hears("<status 0>")
 
 
 def test_a_locked_keychain_is_opened_by_a_prompt(desk):

@@ -109,8 +109,10 @@ extension KeychainFile {
 
     /// Removes what has been kept for long enough; tells how many.
     @discardableResult
-    package func removeOldFormerSecrets() throws(KeychainStoreError) -> Int {
-        let first = FormerRow.firstDay(WallClock.secondsSince2001)
+    package func removeOldFormerSecrets(
+        now: Double = WallClock.secondsSince2001
+    ) throws(KeychainStoreError) -> Int {
+        let first = FormerRow.firstDay(now)
         let isNone = try reading {
             try !$0.exists("SELECT 1 FROM former WHERE day < ?", .integer(first))
         }

@@ -27,16 +27,21 @@ extension KeychainFile {
             all: SearchPlan(query, groups: groups, keys),
             own: SearchPlan(query, groups: own, keys),
             whole: SearchPlan(query, groups: own, keys, whole: true))
-        try reading { try plans.all.refuseIfClosed($0) }
         var last: Int64 = 0
         while true {
             let batch = try candidates(of: plans, after: last, keys)
-            for (row, candidate) in batch {
+            for (row, candidate) in batch.found {
                 guard body(candidate) else { return }
                 last = row
             }
-            guard !batch.isEmpty else { return }
+            guard !batch.isLast else { return }
         }
+    }
+
+    private struct Batch {
+        var found: [(row: Int64, candidate: AttributedCandidate)] = []
+        /// Whether there are no more.
+        var isLast = true
     }
 
     private struct Plans {
@@ -47,20 +52,25 @@ extension KeychainFile {
 
     private func candidates(
         of plans: Plans, after row: Int64, _ keys: borrowing ClassKeys
-    ) throws(KeychainStoreError) -> [(row: Int64, candidate: AttributedCandidate)] {
+    ) throws(KeychainStoreError) -> Batch {
         try reading { database in
-            var batch: [(row: Int64, candidate: AttributedCandidate)] = []
+            if row == 0 { try plans.all.refuseIfClosed(database) }
+            var batch = Batch()
             var bytes = 0
             do {
                 try plans.all.forEachRow(
-                    after: row, self, keys, database, { batch.isEmpty }
+                    after: row, self, keys, database, { batch.found.isEmpty }
                 ) { found in
                     guard let candidate = try candidate(found, plans, database) else { return true }
-                    batch.append((found.row, candidate))
+                    batch.found.append((found.row, candidate))
                     bytes += found.sealedBytes
-                    return batch.count < Self.batchItems && bytes < Self.batchBytes
+                    batch.isLast =
+                        batch.found.count < Self.batchItems && bytes < Self.batchBytes
+                    return batch.isLast
                 }
-            } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {}
+            } catch let error as KeychainStoreError where error == .noRoom && !batch.found.isEmpty {
+                batch.isLast = false
+            }
             return batch
         }
     }
