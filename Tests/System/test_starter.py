@@ -36,7 +36,7 @@ class Starter:
     """The installed program in an installation whose keychaind is a Python and whose keychain-auth is
     a script. It trusts them for where they lie and whose they are, as it does the product's."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, before=()):
         self.folder = pathlib.Path(folder)
         self.told = self.folder / "told"
         self.path = self.folder / "auth.sock"
@@ -54,7 +54,7 @@ class Starter:
         self.listener.bind(str(self.path))
         self.listener.listen(512)
         self.process = subprocess.Popen(
-            ["bash", "-c", f'exec "$0" 3<&{self.listener.fileno()}', program],
+            [*before, "bash", "-c", f'exec "$0" 3<&{self.listener.fileno()}', program],
             pass_fds=[self.listener.fileno()], stdin=subprocess.DEVNULL,
             stderr=open(self.folder / "log", "w"))
 
@@ -196,6 +196,17 @@ def test_it_hears_keychaind_alone(starter):
     starter.path.chmod(0o666)
     assert starter.run("told()", before=["setpriv", "--reuid", "nobody", "--clear-groups"]) \
         == "not allowed"
+
+
+def test_in_a_mount_namespace_of_its_own_it_hears_the_keychaind_of_the_first_process_s():
+    TWO_OF_ROOT.mkdir()
+    running = Starter(TWO_OF_ROOT, before=["unshare", "--mount", "--propagation", "slave"])
+    try:
+        assert running.run("word()") == "started"
+        assert running.run("told()", before=["unshare", "--mount"]) == "not allowed"
+    finally:
+        running.stop()
+        shutil.rmtree(TWO_OF_ROOT)
 
 
 def test_another_file_at_keychaind_s_path_is_another_program(starter):

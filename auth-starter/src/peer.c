@@ -33,11 +33,17 @@ static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
+static bool is_in(const struct stat *namespace, const char *process) {
+    struct stat own;
+    return stat(process, &own) == 0 && is_same(namespace, &own);
+}
+
+// Paths mean the same to the peer as to this process. systemd gives this one a mount namespace of
+// its own, where each path leads to what it leads to in the first process's.
 static bool shares_mounts(int folder) {
     struct stat theirs;
-    struct stat ours;
-    return fstatat(folder, "ns/mnt", &theirs, 0) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 &&
-           is_same(&theirs, &ours);
+    return fstatat(folder, "ns/mnt", &theirs, 0) == 0 &&
+           (is_in(&theirs, "/proc/self/ns/mnt") || is_in(&theirs, "/proc/1/ns/mnt"));
 }
 
 static bool runs(int folder, const char *program) {
