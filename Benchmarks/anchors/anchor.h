@@ -16,6 +16,16 @@
 // message; in the answer the secret of 24 bytes besides.
 enum { REQUEST_BYTES = 84, ANSWER_BYTES = 98 };
 
+// The tables of a keychain that a read meets and an add writes; the same pages and indexes.
+#define KEYCHAIN_TABLES                                                                            \
+    "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"                                          \
+    "CREATE TABLE item (id INTEGER PRIMARY KEY, identifier BLOB NOT NULL UNIQUE,"                  \
+    " class INTEGER NOT NULL, accessible INTEGER NOT NULL, generation INTEGER NOT NULL,"           \
+    " keyIndex BLOB NOT NULL UNIQUE, tokens BLOB NOT NULL, attributes BLOB NOT NULL, secret BLOB)" \
+    " STRICT;"                                                                                     \
+    "CREATE TABLE token (token INTEGER NOT NULL, item INTEGER NOT NULL,"                           \
+    " PRIMARY KEY (token, item)) STRICT, WITHOUT ROWID;"
+
 static inline double microseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -67,17 +77,22 @@ static inline ssize_t receive_request(int socket, void *buffer, size_t size, str
     return count;
 }
 
-// `count` requests, one after the other; what the answers hold is the server's.
-static inline void ask(int socket, const char *name, int count) {
+// One request; what the answer holds is the server's.
+static inline void ask_once(int socket) {
     char request[REQUEST_BYTES] = {1}, answer[256];
+    struct iovec part = {.iov_base = request, .iov_len = sizeof request};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    check(sendmsg(socket, &message, MSG_NOSIGNAL) == REQUEST_BYTES, "sendmsg");
+    check(recv(socket, answer, sizeof answer, 0) == ANSWER_BYTES, "recv");
+}
+
+// `count` of them, one after the other.
+static inline void ask(int socket, const char *name, int count) {
     double *times = malloc(sizeof *times * (size_t)count);
     check(times != NULL, "malloc");
     for (int i = -count / 10; i < count; i++) {
         double began = microseconds();
-        struct iovec part = {.iov_base = request, .iov_len = sizeof request};
-        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-        check(sendmsg(socket, &message, MSG_NOSIGNAL) == REQUEST_BYTES, "sendmsg");
-        check(recv(socket, answer, sizeof answer, 0) == ANSWER_BYTES, "recv");
+        ask_once(socket);
         if (i >= 0) times[i] = microseconds() - began;
     }
     report(name, times, count);

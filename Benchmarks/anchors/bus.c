@@ -2,6 +2,9 @@
 // The Secret Service as a plain sd-bus program calls it, and an echo that answers the same calls
 // with messages of the same size and does nothing.
 //   bus echo                   serves as org.bench.Echo until it is ended
+//   bus floor                  the same as org.bench.Floor, which asks a server in C before each
+//   answer:
+//                              that of `floor`, in a process of its own
 //   bus read NAME COUNT ITEMS  SearchItems and GetSecret of one item, of those that `fill` makes
 //   bus first NAME COUNT       SearchItems as the first call of a new connection
 //   bus add NAME COUNT         CreateItem
@@ -9,7 +12,7 @@
 //   bus session NAME COUNT     OpenSession with a key exchange
 //   bus lock NAME 1            Lock of the login collection
 #define _GNU_SOURCE
-#include "anchor.h"
+#include "floor.h"
 
 #include <errno.h>
 #include <systemd/sd-bus.h>
@@ -25,6 +28,8 @@ enum { SECRET_BYTES = 24, KEY_BYTES = 128 };
 
 static sd_bus *bus;
 static const char *name;
+// Of the server in C, where there is one.
+static int server = -1;
 
 static void told(int result, const char *what) {
     if (result >= 0) return;
@@ -161,6 +166,7 @@ static int echo(sd_bus_message *call, void *data, sd_bus_error *error) {
     (void)error;
     sd_bus_message *reply;
     const char *member = sd_bus_message_get_member(call);
+    if (server >= 0) ask_once(server);
     told(sd_bus_message_new_method_return(call, &reply), "reply");
     if (strcmp(member, "SearchItems") == 0) {
         told(sd_bus_message_append(reply, "aoao", 1, ONE, 0), "append");
@@ -178,9 +184,9 @@ static int echo(sd_bus_message *call, void *data, sd_bus_error *error) {
     return 1;
 }
 
-static void serve(void) {
+static void serve_bus(const char *own) {
     told(sd_bus_add_fallback(bus, NULL, ROOT, echo, NULL), "serve");
-    told(sd_bus_request_name(bus, "org.bench.Echo", 0), "name");
+    told(sd_bus_request_name(bus, own, 0), "name");
     for (;;) {
         int done = sd_bus_process(bus, NULL);
         told(done, "process");
@@ -188,9 +194,30 @@ static void serve(void) {
     }
 }
 
+// Ends with this process: nothing is asked any more then.
+static void start_server(void) {
+    int ends[2];
+    if (sodium_init() < 0) exit(1);
+    connect_pair(ends);
+    pid_t client = getpid(), child = fork();
+    check(child >= 0, "fork");
+    if (child == 0) {
+        close(ends[0]);
+        prepare("/dev/shm", 1);
+        meet(client);
+        serve(ends[1]);
+        remove_file();
+        _exit(0);
+    }
+    close(ends[1]);
+    server = ends[0];
+}
+
 int main(int count, char **words) {
+    if (count == 2 && strcmp(words[1], "floor") == 0) start_server();
     told(sd_bus_open_user(&bus), "bus");
-    if (count == 2 && strcmp(words[1], "echo") == 0) serve();
+    if (count == 2 && strcmp(words[1], "echo") == 0) serve_bus("org.bench.Echo");
+    if (count == 2 && server >= 0) serve_bus("org.bench.Floor");
     if (count < 4) return 2;
     const char *what = words[1];
     name = words[2];

@@ -46,3 +46,8 @@ def bare_read(count=5000):
 
 def synced_commit(folder, count):
     return run("commit", folder, count)
+
+
+def synced_rows(folder, count):
+    """The rows of an item, in the tables of a keychain."""
+    return run("commit", "rows", folder, count)

@@ -14,6 +14,8 @@ two, none          the same with other descriptors than one
 handle             the same with a handle that is none of the portal's
 version            the property
 close              a call to close a request that is not there
+wait:SECONDS       nothing for so long
+held:COUNT:EACH    so many applications' requests, each so many times, which end with nothing read
 burdened           300 calls and pings that bring as many descriptors as the bus takes
 """
 
@@ -23,6 +25,7 @@ import socket
 import struct
 import sys
 import tempfile
+import time
 
 import dbus
 import dbus.bus
@@ -40,6 +43,19 @@ PATIENCE = 90
 
 def told(*words):
     print(f"<{' '.join(str(word) for word in words)}>", flush=True)
+
+
+def full_pipe():
+    """The end to write to; the other one stays open."""
+    _, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while True:
+            os.write(writing, bytes(4096))
+    except BlockingIOError:
+        # It may be made to wait again while the secret is written.
+        os.set_blocking(writing, True)
+    return writing
 
 
 def shown(secret):
@@ -94,15 +110,7 @@ class Application:
             told(self.response(path), shown(os.read(reading, 4096)))
 
     def full(self):
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        try:
-            while True:
-                os.write(writing, bytes(4096))
-        except BlockingIOError:
-            # It may be made to wait again while the secret is written.
-            os.set_blocking(writing, True)
-        told(self.response(self.ask(writing)))
+        told(self.response(self.ask(full_pipe())))
 
     def closed(self):
         reading, writing = os.pipe()
@@ -141,6 +149,17 @@ class Application:
         os.close(writing)
         if os.read(reading, 99):
             told("a secret")
+
+    def held(self, count, each):
+        for number in range(int(count) * int(each)):
+            self.bus.call_async(
+                KEYCHAIN, PATH, BACKEND, "RetrieveSecret", "osha{sv}",
+                (dbus.ObjectPath(f"{PATH}/request/1_1/t{number}"),
+                 f"org.example.Held{number % int(count)}", dbus.types.UnixFd(full_pipe()),
+                 dbus.Dictionary({}, signature="sv")), lambda *_: None, lambda *_: None)
+
+    def wait(self, seconds):
+        time.sleep(int(seconds))
 
     def long(self, count):
         self.direct("a" * int(count))
@@ -225,4 +244,4 @@ if __name__ == "__main__":
     application = Application()
     for step in sys.argv[1:]:
         verb, *words = step.split(":", 1)
-        getattr(application, verb.replace("-", "_"))(*words)
+        getattr(application, verb.replace("-", "_"))(*(words[0].split(":") if words else []))

@@ -871,9 +871,10 @@ def clears():
     peer.call(peer.search(kind="elsewhere")[0][0], ITEM, "Delete")
 
 
-DBusGMainLoop(set_as_default=True)
-{case.__name__: case for case in
- (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
-  prompts, floods, introspects, signals, connections, at_once, in_parts, waiting, a_no, watched,
-  refused, stores, clears, deletes, restored, not_deleted,
-  not_offered, sizes, hung, restarted)}[sys.argv[1]]()
+if __name__ == "__main__":
+    DBusGMainLoop(set_as_default=True)
+    {case.__name__: case for case in
+     (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
+      prompts, floods, introspects, signals, connections, at_once, in_parts, waiting, a_no, watched,
+      refused, stores, clears, deletes, restored, not_deleted,
+      not_offered, sizes, hung, restarted)}[sys.argv[1]]()

@@ -101,6 +101,34 @@ def test_a_call_that_is_not_meant_well_is_refused(program, step, error):
     assert program(step) == [error]
 
 
+@pytest.fixture
+def portal(bus):
+    """A program in the portal's place, which asks in whichever application's name."""
+    world.run("mount", "--bind", os.path.realpath("/usr/bin/python3"), XDG_DESKTOP_PORTAL)
+    # Fewer calls are taken before it is known who calls: the first one waits for that.
+    yield lambda *words: bus(f"PYTHONHOME=/usr {XDG_DESKTOP_PORTAL} -B "
+                             f"{world.TOOLS}/portal_client.py version {' '.join(words)}")[1:]
+    world.run("umount", "--lazy", XDG_DESKTOP_PORTAL)
+
+
+def test_an_application_has_four_requests_under_way_and_no_more(portal):
+    given, secret = portal("held:1:3", "direct:org.example.Held0")
+    assert "UInt32(0)" in given and secret == "a secret"
+    assert portal("held:1:4", "direct:org.example.Held0") == ["LimitsExceeded"]
+    # Another application's are counted apart.
+    assert portal("held:1:4", f"direct:{ONE}")[1:] == ["a secret"]
+
+
+def test_all_applications_together_have_sixteen(portal):
+    assert portal("held:5:3", f"direct:{ONE}")[1:] == ["a secret"]
+    assert portal("held:4:4", f"direct:{ONE}") == ["LimitsExceeded"]
+
+
+def test_requests_that_ended_count_no_more(portal):
+    said = portal("held:4:4", f"direct:{ONE}", "wait:8", f"direct:{ONE}")
+    assert said[0] == "LimitsExceeded" and said[2:] == ["a secret"], said
+
+
 @pytest.mark.parametrize("step, told", [
     ("full", "2"), ("closed", "2"), ("reading", "2"), ("file", "2 0")])
 def test_a_descriptor_that_takes_no_secret_gets_none_and_holds_nothing_up(bus, sandbox, step, told):

@@ -4,10 +4,12 @@ them. Each on a bus of its own, with the keychain in keychain-secrets itself and
 
 import json
 import os
+import random
 import re
 import shlex
 import shutil
 import signal
+import threading
 
 import pytest
 
@@ -28,7 +30,8 @@ CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor",
 @pytest.fixture(scope="module")
 def programs(prepared, tools):
     """What the tests are run with, where each user can read it."""
-    shutil.copy(world.TOP / "Tests/System/secrets_client.py", world.TOOLS)
+    for name in ("secrets_client.py", "secrets_model.py"):
+        shutil.copy(world.TOP / "Tests/System" / name, world.TOOLS)
     folder = world.TOOLS / "secret-service"
     folder.mkdir()
     for name, source in (("python", MODULES), ("docker", DOCKER_HELPER.parent)):
@@ -88,6 +91,41 @@ def python(programs):
 @pytest.mark.parametrize("case", CASES)
 def test_calls_as_few_programs_make_them(bus, case):
     done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py {case}")
+    assert done.status == 0, done.text
+
+
+SEED = os.environ.get("SECRETS_SEED", "1")
+
+
+def test_random_calls_answer_as_a_model_of_the_items_says(bus):
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_model.py calls {SEED} 400")
+    assert done.status == 0, done.text
+
+
+def test_wherever_the_bridge_is_killed_nothing_acknowledged_is_lost(bus):
+    if bus.mode == "embedded":
+        pytest.skip("no bus starts it again there")
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_model.py killed {SEED} 25")
+    assert done.status == 0, done.text
+
+
+def test_wherever_the_daemon_is_killed_as_well_nothing_acknowledged_is_lost(bus, daemon):
+    if bus.mode == "embedded":
+        pytest.skip("the keychain is in the bridge there")
+    moments, ends = random.Random(int(SEED)), threading.Event()
+
+    def kill():
+        while not ends.wait(0.3 + moments.random()):
+            daemon.stop(9)
+            daemon.start()
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_model.py killed {SEED} 40")
+    finally:
+        ends.set()
+        killing.join()
     assert done.status == 0, done.text
 
 
@@ -190,6 +228,31 @@ def test_a_bus_that_fails_is_told_and_one_that_ends_is_not(login, programs, end)
         assert said.status == 0 and "keychain-secrets:" not in said.text, said
     else:
         assert said.status == 1 and "the connection to the bus failed with error" in said.text, said
+
+
+LIES = ("nothing", "missing", "gone", "root", "setuid", "later")
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_bus_that_lies_of_a_program_has_it_refused(login, programs, daemon, lie):
+    """The bridge hears the bus through a process of its user's, which says another number of the
+    calling process: of none, of one that is gone, root's, with root's rights, begun since the call."""
+    shell = login()
+    shutil.copy(world.TOP / "Tests/System/fake_bus.py", world.TOOLS)
+    number = {"gone": "4194303", "root": daemon.pid, "setuid": "$!"}.get(lie, lie)
+    script = f"""rm -f bus
+sleep 30 | su >/dev/null 2>&1 &
+/usr/bin/python3 -B {world.TOOLS}/fake_bus.py bus lies:{number} &
+for n in $(seq 100); do test -S bus && break; sleep 0.05; done
+DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/bus {BRIDGE} &
+{WAIT}
+printf mine | secret-tool store --label=L kind lie
+echo "=$? <$(secret-tool lookup kind lie)>"
+"""
+    shell.run("rm -rf ~/.local/share/dbus-1; keychainctl secrets disable")
+    said = shell.run(f"cd; dbus-run-session -- sh -c {shlex.quote(script)}", seconds=PATIENCE)
+    told = re.findall("=[01] <.*>", said.text)
+    assert told == (["=0 <mine>"] if lie == "nothing" else ["=1 <>"]), said
 
 
 def test_no_file_has_a_secret(bus):
