@@ -379,7 +379,7 @@ let package = Package(
             "keychaind",
             [
                 "AccountDatabase", "AuthenticationHandoff", "KeychainActivePolicy",
-                "KeychainDaemon",
+                "KeychainDaemon", "KeychainDatabase",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
                 arguments, log,

@@ -104,14 +104,16 @@ def reads(table, house):
             programs.pin(house.daemon.pid, {cores - 1})
             rounds[cores].append((anchors.round_trip(cores), anchors.floor(cores),
                                   anchors.floor(cores, kept=True),
-                                  program.order(f"read 1500 {SMALL}")))
+                                  program.order(f"read 1500 {SMALL}"),
+                                  program.order(f"search 1500 {SMALL}")))
     programs.pin(house.daemon.pid, BOTH)
     program.end()
     for cores, what in (1, "one core"), (2, "two cores"):
         if not rounds[cores]:
             table.skip(f"read, {what}", "this machine has one core")
             continue
-        names = ("round trip", "C floor", "C floor, descriptor kept", "read")
+        names = ("round trip", "C floor", "C floor, descriptor kept", "read",
+                 "of it the program's own dictionary")
         for number, name in enumerate(names):
             records = [each[number] for each in rounds[cores]]
             spread = ", ".join(f"p{part} {median(each[f'p{part}_us'] for each in records):.1f}"
@@ -241,11 +243,14 @@ def adds(table, house):
     table.heading("Durable adds, on the same disk in turn")
     program = programs.orders(house["small"])
     program.order("add 20")
-    commits, added = [], []
+    commits, rows, added = [], [], []
     for _ in range(4):
         commits.append(anchors.synced_commit(house.disk, 60)["p50_us"])
+        rows.append(anchors.synced_rows(house.disk, 60)["p50_us"])
         added.append(program.order("add 60")["p50_us"])
     table.add("one synced SQLite commit of the same bytes, p50", median(commits), "µs")
+    table.add("the same rows in a keychain's tables, in C: × the commit",
+              median(r / c for r, c in zip(rows, commits)), "×")
     table.add("add, p50", median(added), "µs")
     table.add("add: × the commit", median(a / c for a, c in zip(added, commits)), "×", most=1.5)
     program.end()
@@ -259,8 +264,8 @@ def adds(table, house):
     table.add("adds, 16 programs × one", many / one, "×", least=4)
 
 
-def frames(table, house, count=50):
-    """The log is emptied now, and again after a thousand frames only."""
+def frames(table, house, count=30):
+    """The log is emptied now, and again after some 480 pages only."""
     database = sqlite3.connect(house.file("small"))
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()

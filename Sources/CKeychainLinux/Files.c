@@ -36,6 +36,8 @@ uint64_t kc_file_made(const char *path) {
                : 0;
 }
 
+int kc_hold_file(int folder, const char *name) { return openat(folder, name, O_PATH | O_CLOEXEC); }
+
 int kc_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
 int kc_is_mounted_nosuid(const char *path) {

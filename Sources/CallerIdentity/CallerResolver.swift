@@ -162,8 +162,9 @@ package final class CallerResolver: Sendable {
 }
 
 /// The parts of an identity that a running program could change, for comparison before each answer.
-package struct ProcessFacts: Sendable {
-    package let executable: ExecutableFacts?
+package final class ProcessFacts: Sendable {
+    /// Held: an executable that its user deletes would else give its number to the next file.
+    private let held: HeldExecutable?
     private let process: PinnedProcess
     /// By its number, else by the lines of its file, which take the kernel ten times as long.
     private let controlGroup: UInt64?
@@ -174,18 +175,20 @@ package struct ProcessFacts: Sendable {
 
     package init(_ process: PinnedProcess) {
         self.process = process
-        executable = process.executable()
+        held = process.heldExecutable()
         controlGroup = process.controlGroupNumber
         controlGroups = controlGroup == nil ? process.openControlGroups() : nil
         lines = controlGroups?.lines()
         label = process.openAppArmorLabel().flatMap { file in file.lines().map { (file, $0) } }
     }
 
+    package var executable: ExecutableFacts? { held?.facts }
+
     /// Whether the process lives, runs the same file, is in the same control group and under the same
     /// AppArmor profile.
     package func hold() -> Bool {
         // A process that has ended runs no file: one that can't be told is looked for alive.
-        guard executable != nil || process.isAlive, process.runs(executable),
+        guard held != nil || process.isAlive, process.runs(executable),
             label.map({ $0.file.holds($0.lines) }) ?? true
         else { return false }
         if let controlGroup { return process.controlGroupNumber == controlGroup }

@@ -36,10 +36,11 @@ package final class Query: Sendable {
         case .writing: flags |= SQLITE_OPEN_READWRITE
         case .making: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
+        guard ReservingFiles.isRegistered else { throw DatabaseError(code: SQLITE_NOMEM) }
         var handle: OpaquePointer?
         // Safe: SQLite reads the path until its zero and writes one pointer, which is closed below
         // where the opening failed.
-        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, ReservingFiles.name)
         guard code == SQLITE_OK, let handle = unsafe handle else {
             unsafe sqlite3_close_v2(handle)
             throw DatabaseError(code: code)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainSQLite
 internal import Dispatch
 internal import KeychainSecrets
 
@@ -12,6 +13,10 @@ package final class Database: Sendable {
     private let writer: SharedWriter
 
     private static let pageBytes = 4096
+
+    /// For a program with many threads, before it opens its first database: SQLite then counts no
+    /// memory, for none of the process's other users of SQLite either.
+    package static func countNoMemory() { kc_count_no_memory() }
 
     /// Opens a file that exists. `configure` is run on each new connection. A program that writes
     /// often has the log keep `logBytes` on the disk, and written back when it is about as long.
@@ -87,10 +92,12 @@ package final class Database: Sendable {
 /// goes to the user who holds the fewest, so that many requests of one user don't stand before one
 /// of another.
 final class ReaderPool: Sendable {
-    /// As many read at once; more would find no core to run on.
-    static let most = 4
+    /// As many read at once. Far fewer find a core to run on, but a thread that loses its core keeps its
+    /// connection: with as many as there are cores all others would queue behind it, and each be woken
+    /// by the one before it.
+    static let most = 16
     /// Of one of several users.
-    static let mostOfOneUser = 3
+    static let mostOfOneUser = 12
 
     final class Reader: @unchecked Sendable {
         // Safe to send: only the thread that has taken the reader touches it.

@@ -24,6 +24,13 @@ package final class Descriptor: Sendable {
         return UInt64(end)
     }
 
+    /// Of the file; nil where it can't be told.
+    func status() -> stat? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        return unsafe fstat(number, &status) == 0 ? status : nil
+    }
+
     deinit {
         if let closing { closing(number) } else { close(number) }
     }

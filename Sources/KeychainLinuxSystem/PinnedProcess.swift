@@ -16,6 +16,23 @@ package struct ExecutableFacts: Sendable, Equatable {
     }
 }
 
+/// The file a process runs, kept open: while it is, its number is no other file's.
+package struct HeldExecutable: Sendable {
+    package let facts: ExecutableFacts
+    private let file: Descriptor
+
+    /// nil where the file has no path any more.
+    fileprivate init?(_ file: Descriptor) {
+        // Of the open file itself: a process that becomes another meanwhile lends it no path.
+        guard let path = link(AT_FDCWD, "/proc/self/fd/\(file.number)"), path.hasPrefix("/"),
+            !path.hasSuffix(" (deleted)"), let status = file.status()
+        else { return nil }
+        facts = ExecutableFacts(
+            path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        self.file = file
+    }
+}
+
 /// A process that stays the same one for as long as this value lives: its number may be given to
 /// another, this value never speaks of that other.
 package final class PinnedProcess: Sendable {
@@ -70,11 +87,18 @@ package final class PinnedProcess: Sendable {
             path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// Whether it runs this very file; nil stands for a file that can't be told.
+    /// The same, held.
+    package func heldExecutable() -> HeldExecutable? {
+        // Safe: Swift's text is passed with a zero at its end, for the call alone.
+        let number = unsafe kc_hold_file(folder.number, "exe")
+        return number < 0 ? nil : HeldExecutable(Descriptor(owning: number))
+    }
+
+    /// Whether it runs this very file, which is held meanwhile; nil stands for a file that can't be
+    /// told. The file may have another name by now, or none.
     package func runs(_ facts: ExecutableFacts?) -> Bool {
         guard let facts else { return executable() == nil }
-        guard hasLink("exe", to: facts.path), let status = status(of: "exe", following: true)
-        else { return false }
+        guard let status = status(of: "exe", following: true) else { return false }
         return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
     }
 
@@ -159,31 +183,7 @@ package final class PinnedProcess: Sendable {
         return number
     }
 
-    func link(_ name: String) -> String? {
-        // Safe: the kernel writes at most the buffer's length.
-        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
-            let count = unsafe readlinkat(
-                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
-                buffer.count)
-            guard count > 0, count < buffer.count else { return nil }
-            return unsafe String(
-                validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
-        }
-    }
-
-    private func hasLink(_ name: StaticString, to path: String) -> Bool {
-        // One more than is expected, by which longer paths differ.
-        let most = path.utf8.count + 1
-        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read; the
-        // name ends with a zero.
-        return unsafe withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
-            let count = unsafe readlinkat(
-                folder.number, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
-                buffer.assumingMemoryBound(to: CChar.self).baseAddress!, most)
-            guard count == most - 1 else { return false }
-            return unsafe path.utf8.elementsEqual(buffer[0..<count])
-        }
-    }
+    func link(_ name: String) -> String? { KeychainLinuxSystem.link(folder.number, name) }
 
     private func status(of name: String, following: Bool) -> stat? {
         var status = stat()
@@ -202,6 +202,18 @@ package final class PinnedProcess: Sendable {
             written = unsafe max(Glibc.read(descriptor, buffer.baseAddress!, limit), 0)
         }
         return bytes.isEmpty ? nil : bytes
+    }
+}
+
+/// Where the symbolic link points to; nil where it can't be read or is no text.
+private func link(_ folder: Int32, _ name: String) -> String? {
+    // Safe: the kernel writes at most the buffer's length.
+    unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+        let count = unsafe readlinkat(
+            folder, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return unsafe String(
+            validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
     }
 }
 

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// What a process that holds secrets does to itself first.
 package enum ProcessHardening {
-    private static let descriptors: rlim_t = 8192
+    private static let descriptors: rlim_t = 16384
 
     /// No core dumps, and no tracing by processes of the same user.
     package static func apply() throws(SystemError) {

@@ -137,7 +137,7 @@ package struct LiveLogins: Sendable {
 extension [String] {
     /// The access group of that name, by its bytes: two that look alike are two.
     package func firstSame(as group: String) -> String? {
-        first { $0.utf8.elementsEqual(group.utf8) }
+        first { $0.hasSameBytes(as: group) }
     }
 
     /// Each of them once, and none that is among the client's own.
@@ -145,5 +145,16 @@ extension [String] {
         var kept: [String] = []
         for group in self where (own + kept).firstSame(as: group) == nil { kept.append(group) }
         return kept
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes in UTF-8. `==` takes two texts of other bytes that look alike
+    /// for one.
+    package func hasSameBytes(as other: String) -> Bool {
+        let (mine, others) = (utf8Span.span, other.utf8Span.span)
+        guard mine.count == others.count else { return false }
+        for place in mine.indices where mine[place] != others[place] { return false }
+        return true
     }
 }

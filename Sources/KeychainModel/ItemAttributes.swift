@@ -185,7 +185,7 @@ public enum AttributeValue: Sendable {
     /// Whether those of the other are the same.
     public func isSameCompared(_ other: AttributeValue) -> Bool {
         switch (self, other) {
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.data(let a), .data(let b)): a == b
         default: comparedBytes == other.comparedBytes
         }
@@ -197,7 +197,7 @@ public enum AttributeValue: Sendable {
 extension AttributeValue: Hashable {
     public static func == (a: Self, b: Self) -> Bool {
         switch (a, b) {
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.data(let a), .data(let b)): a == b
         case (.number(let a), .number(let b)): a == b
         case (.date(let a), .date(let b)), (.real(let a), .real(let b)): a == b

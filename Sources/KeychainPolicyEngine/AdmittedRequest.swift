@@ -183,8 +183,13 @@ private struct FactNumbering {
     private(set) var words = FactWords(count: Dimension.count + 2)
     private(set) var present: UInt64 = 0
     private(set) var unknown: UInt64 = 0
+    /// Of the dimension whose facts are added.
+    private var start: Int
 
-    init() { words[0] = UInt32(words.count) }
+    init() {
+        start = words.count
+        words[0] = UInt32(start)
+    }
 
     mutating func add(_ field: TextField, _ fact: Fact<[PolicyText]>, _ image: PolicyImage) {
         switch fact {
@@ -234,9 +239,11 @@ private struct FactNumbering {
     mutating func markUnknown(all dimensions: UInt64) { unknown |= dimensions }
 
     private mutating func close(_ dimension: Int) {
-        if words.count > Int(words[dimension]) { present |= 1 << UInt64(dimension) }
-        words[dimension + 1] = UInt32(words.count)
-        if dimension + 1 == Dimension.count { words[AdmittedFacts.proofEnd] = UInt32(words.count) }
+        let end = words.count
+        if end > start { present |= 1 << UInt64(dimension) }
+        words[dimension + 1] = UInt32(end)
+        start = end
+        if dimension + 1 == Dimension.count { words[AdmittedFacts.proofEnd] = UInt32(end) }
     }
 }
 

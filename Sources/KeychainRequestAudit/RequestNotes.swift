@@ -11,12 +11,13 @@ internal import Synchronization
 /// is one word, and this is the rest.
 package final class RequestNotes: Sendable {
     private static let mostRules = 16
-    private static let mostItems = 8
 
     private struct Noted {
         var rules: [String] = []
         var place: String?
-        var items: [ItemReference] = []
+        /// The first ones, and then none.
+        var items = InlineArray<8, ItemReference?>(repeating: nil)
+        var itemCount = 0
         var wantsFullAudit = false
         var trust: String?
         var proven = Evidence()
@@ -27,16 +28,10 @@ package final class RequestNotes: Sendable {
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
     /// The first of what was judged, or the first that was refused.
-    private final class Judged: Sendable {
+    private struct Judged: Sendable {
         let subject: Subject
         let isDenied: Bool
         let judge: Judge
-
-        init(_ subject: Subject, isDenied: Bool, _ judge: Judge) {
-            self.subject = subject
-            self.isDenied = isDenied
-            self.judge = judge
-        }
     }
     private enum Subject {
         case item(AccessRequest, Evidence)
@@ -121,8 +116,11 @@ package final class RequestNotes: Sendable {
 
     /// Fingerprints of the first items that were concerned.
     package var items: [String] {
-        noted.withLock { $0.items }.map { item in
-            KeyedHash.fingerprint(item.bytes, count: 16).prefix(8).hexadecimal
+        let items = noted.withLock { $0.items }
+        return items.indices.compactMap { place in
+            items[place].map {
+                KeyedHash.fingerprint($0.bytes, count: 16).prefix(8).hexadecimal
+            }
         }
     }
     /// A rule wants a line for each request.
@@ -141,11 +139,11 @@ package final class RequestNotes: Sendable {
     package func note(
         _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
     ) {
-        note(Judged(.item(request, evidence), isDenied: isDenied, judge))
+        note(Judged(subject: .item(request, evidence), isDenied: isDenied, judge: judge))
     }
 
     package func note(_ login: LoginUnlock, isDenied: Bool, _ judge: Judge) {
-        note(Judged(.login(login), isDenied: isDenied, judge))
+        note(Judged(subject: .login(login), isDenied: isDenied, judge: judge))
     }
 
     private func note(_ judged: Judged) {
@@ -203,7 +201,9 @@ package final class RequestNotes: Sendable {
         let (item, wantsFullAudit) = (grant.reference, grant.wantsFullAudit)
         noted.withLock { noted in
             if wantsFullAudit { noted.wantsFullAudit = true }
-            if noted.items.count < Self.mostItems { noted.items.append(item) }
+            guard noted.itemCount < noted.items.count else { return }
+            noted.items[noted.itemCount] = item
+            noted.itemCount += 1
         }
     }
 }

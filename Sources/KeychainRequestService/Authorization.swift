@@ -118,7 +118,8 @@ final class Authorization {
     private var heldContext: AuthorizationContext?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
     /// The first lies apart: most calls are about one item, which needs no table.
-    private var firstGrant: (item: ItemReference, held: HeldGrant)?
+    private var firstGrant: Grant?
+    private var firstItem: (reference: ItemReference, generation: Int64)?
 
     /// The call was counted for the policy's limits, with the first of its items.
     private var isCounted = false
@@ -169,6 +170,7 @@ final class Authorization {
     private func endFacts() {
         heldContext = nil
         firstGrant = nil
+        firstItem = nil
         heldGrants = [:]
     }
 
@@ -238,20 +240,24 @@ final class Authorization {
     }
 
     private func hold(_ grant: consuming Grant, of item: SealedItem) {
-        guard heldGrants.count < Self.mostGrants else { return }
-        let held = HeldGrant(grant, item.generation)
-        if firstGrant == nil {
-            firstGrant = (item.reference, held)
-        } else {
-            heldGrants[item.reference] = held
+        guard firstItem != nil else {
+            firstItem = (item.reference, item.generation)
+            firstGrant = consume grant
+            return
         }
+        guard heldGrants.count < Self.mostGrants else { return }
+        heldGrants[item.reference] = HeldGrant(grant, item.generation)
     }
 
     private func heldGrant(of item: SealedItem) -> Grant? {
         // An item that was considered twice has its latest grant in the table.
-        let held = heldGrants.isEmpty ? nil : heldGrants[item.reference]
-        let first = firstGrant?.item == item.reference ? firstGrant?.held : nil
-        return (held ?? first)?.take(ofGeneration: item.generation)
+        if !heldGrants.isEmpty, let held = heldGrants[item.reference] {
+            return held.take(ofGeneration: item.generation)
+        }
+        guard let firstItem, firstItem.reference == item.reference,
+            firstItem.generation == item.generation
+        else { return nil }
+        return firstGrant.take()
     }
 
     /// An item that is left out, but for a password that lies ready.

@@ -243,18 +243,6 @@ package enum KeyedHash {
     }
 }
 
-extension KeyedHash {
-    /// The fingerprint of 32 bytes, behind what is there.
-    package static func append(fingerprintOf message: [UInt8], to bytes: inout [UInt8]) {
-        var hash: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        unsafe withUnsafeMutableBytes(of: &hash) { out in
-            // Safe: `out` has the 32 bytes; without a key none are read.
-            unsafe fill(out, key: RawSpan(), message.span.bytes)
-            unsafe bytes.append(contentsOf: out)
-        }
-    }
-}
-
 /// Bytes from the system's random source that are no secret: identifiers and nonces.
 package enum RandomBytes {
     package static func make(_ count: Int) -> [UInt8] {

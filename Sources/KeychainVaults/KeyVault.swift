@@ -117,13 +117,24 @@ extension OpenKeychain {
     package var nameToTell: String? { name == .login ? nil : name.description }
 }
 
+/// A login that opened a keychain, and the terms that its unlock ends by.
+package struct SessionUnlock: Sendable, Equatable {
+    package let login: SessionID
+    package let terms: AutoLockTerms
+
+    package init(_ login: SessionID, _ terms: AutoLockTerms) {
+        self.login = login
+        self.terms = terms
+    }
+}
+
 /// The unlocks that class keys come from, as they were when a request took the keys.
 package struct Unlocks: Sendable {
     package enum Source: Sendable, Equatable {
         /// The keychain opens by itself.
         case device
-        /// The unlocks of these logins, alive or not. None: the keychain was locked.
-        case logins([SessionID])
+        /// The unlocks by these logins, alive or not. None: the keychain was locked.
+        case logins([SessionUnlock])
         /// The unlock that the user's programs share in embedded mode.
         case user
     }

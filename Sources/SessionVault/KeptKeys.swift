@@ -15,6 +15,8 @@ final class KeptKey: Sendable {
     private let place: [UInt8]
     /// Of what is sealed without terms.
     private let plainContext: [UInt8]
+    /// That of the terms that were asked for last: they stay the same while an unlock lasts.
+    private let latest = ShortLock<(terms: AutoLockTerms, context: [UInt8])?>(nil)
 
     init(_ name: String, _ keychain: OpenKeychain) {
         self.name = name
@@ -25,12 +27,15 @@ final class KeptKey: Sendable {
 
     func context(_ terms: AutoLockTerms?) -> [UInt8] {
         guard let terms else { return plainContext }
+        if let latest = latest.withLock({ $0 }), latest.terms == terms { return latest.context }
         var context = ByteWriter(
             capacity: keychain.count + AutoLockTerms.byteCount + place.count)
         context.append(raw: keychain)
         terms.write(to: &context)
         context.append(raw: place)
-        return context.bytes
+        let bytes = context.bytes
+        latest.withLock { $0 = (terms, bytes) }
+        return bytes
     }
 }
 
@@ -159,88 +164,6 @@ package final class PendingUnlocks: @unchecked Sendable {
             guard condition.wait(until: deadline) else { return }
         }
     }
-}
-
-/// When an unlock began, and the settings of its keychain then: kept beside the key, and sealed with
-/// it.
-///
-/// Time is the machine's since it was started, asleep or not. The kernel's own timeouts of keys go by
-/// the wall's clock, which can be set, and are not used.
-struct AutoLockTerms: Sendable, Equatable {
-    static let byteCount = KeychainSettings.byteCount + 8
-
-    let settings: KeychainSettings
-    /// Since boot.
-    let begun: Duration
-
-    init(_ settings: KeychainSettings, begun: Duration) {
-        self.settings = settings
-        // As it is written.
-        self.begun = .milliseconds(begun.milliseconds)
-    }
-
-    /// The settings; the beginning in milliseconds, little endian.
-    var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: Self.byteCount)
-        write(to: &writer)
-        return writer.bytes
-    }
-
-    func write(to writer: inout ByteWriter) {
-        settings.write(to: &writer)
-        writer.append(number: UInt64(bitPattern: begun.milliseconds))
-    }
-
-    /// Read where they lie: each request reads those of an unlock twice.
-    init?(_ bytes: RawSpan) {
-        guard bytes.byteCount == Self.byteCount,
-            let settings = KeychainSettings(
-                flags: bytes.byte(0), idle: UInt32(truncatingIfNeeded: bytes.number(1..<5)),
-                whole: UInt32(truncatingIfNeeded: bytes.number(5..<9))),
-            let milliseconds = Int64(exactly: bytes.number(9..<Self.byteCount))
-        else { return nil }
-        self.settings = settings
-        begun = .milliseconds(milliseconds)
-    }
-
-    func tightened(by bounds: KeychainSettings) -> AutoLockTerms {
-        AutoLockTerms(settings.tightened(by: bounds), begun: begun)
-    }
-
-    /// What is left of it at `now`; `.zero` when it is over, nil where it has no end.
-    func rest(lastUse: Duration, at now: Duration) -> Duration? {
-        let whole = settings.lockAfter.map { begun + .seconds($0) }
-        let idle = settings.lockAfterIdle.map { lastUse + .seconds($0) }
-        guard let end = whole ?? idle else { return nil }
-        return max(.zero, min(end, idle ?? end) - now)
-    }
-}
-
-extension AutoLockTerms {
-    /// Those of a kept unlock.
-    init?(kept: borrowing SecretBytes) {
-        guard kept.count > Self.byteCount else { return nil }
-        let terms = kept.withBytes { AutoLockTerms($0.extracting(0..<Self.byteCount)) }
-        guard let terms else { return nil }
-        self = terms
-    }
-}
-
-extension RawSpan {
-    /// Little endian; at most eight bytes.
-    fileprivate func number(_ range: Range<Int>) -> UInt64 {
-        // Safe: a wider number of a byte.
-        range.reversed().reduce(0) { $0 << 8 | UInt64(byte($1)) }
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-    }
-
-    /// Since the machine was started, with the time it slept.
-    static var sinceBoot: Duration { ContinuousClock().systemEpoch.duration(to: .now) }
 }
 
 /// When open keychains were last used: what "idle" is counted from.

@@ -58,14 +58,14 @@ package final class KernelVault: KeyVault {
                 try systemKeys(keychain), Unlocks(source: .device, moment: moment))
         }
         let keys = kept.keys(of: keychain)
-        var logins: [SessionID] = []
+        var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user, by: seen)
-        let whileUnlocked = whileUnlockedKeys(keychain, live, isUse: true, &logins)
+        let whileUnlocked = whileUnlockedKeys(keychain, live, isUse: true, &unlocks)
         let classKeys = ClassKeys(
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
             whileUnlocked: whileUnlocked)
-        return TakenKeys(classKeys, Unlocks(source: .logins(logins), moment: moment))
+        return TakenKeys(classKeys, Unlocks(source: .logins(unlocks), moment: moment))
     }
 
     package func keep(
@@ -174,8 +174,8 @@ package final class KernelVault: KeyVault {
         let moment = locks.now(keychain.id)
         if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
         // Whether they live is looked at where it counts: by `keys` and by `lasts`.
-        let open = sessions.recorded(keychain.user).filter { isOpen(keychain, in: $0) }
-        return Unlocks(source: .logins(open.map(\.id)), moment: moment)
+        let open = sessions.recorded(keychain.user).compactMap { unlock(of: keychain, in: $0) }
+        return Unlocks(source: .logins(open), moment: moment)
     }
 
     package func lasts(
@@ -184,26 +184,32 @@ package final class KernelVault: KeyVault {
         let now = locks.now(keychain.id)
         guard now.isSameUnlessLocked(unlocks.moment) else { return false }
         // The machine's keychain has no lock.
-        guard case .logins(let logins) = unlocks.source else { return true }
+        guard case .logins(let opened) = unlocks.source else { return true }
         switch availability {
         case .always: return true
         case .afterFirstUnlock:
             return keyring.holds(kept.keys(of: keychain).firstUnlock.name, of: keychain.user)
         case .whileUnlocked:
+            // Each removal of an unlock's key is a lock, which `now` counts, or the end of a login or
+            // of the unlock's time: so the key itself is not looked for again.
             return now == unlocks.moment
-                && sessions.live(keychain.user).contains {
-                    logins.contains($0.id) && isOpen(keychain, in: $0)
+                && sessions.live(keychain.user).contains { session in
+                    opened.contains { $0.login == session.id && isLasting($0.terms, keychain) }
                 }
         }
     }
 
-    /// Whether the login's unlock of the keychain is there, and its time not over.
-    private func isOpen(_ keychain: OpenKeychain, in session: LoginSession) -> Bool {
+    /// The login's unlock of the keychain, where it is there and its time is not over.
+    private func unlock(of keychain: OpenKeychain, in session: LoginSession) -> SessionUnlock? {
         let key = unlockKey(session, keychain)
         guard let kept = keyring.read(key.name, of: keychain.user),
-            let terms = AutoLockTerms(kept: kept)
-        else { return false }
-        return uses.rest(of: terms.tightened(by: uses.bounds), keychain.id) != .zero
+            let terms = AutoLockTerms(kept: kept), isLasting(terms, keychain)
+        else { return nil }
+        return SessionUnlock(session.id, terms)
+    }
+
+    private func isLasting(_ terms: AutoLockTerms, _ keychain: OpenKeychain) -> Bool {
+        uses.rest(of: terms.tightened(by: uses.bounds), keychain.id) != .zero
     }
 
     private func unlocks(of keychain: OpenKeychain) throws(RequestError) -> [String] {
@@ -271,9 +277,9 @@ package final class KernelVault: KeyVault {
 
     package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
-        var logins: [SessionID] = []
+        var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user)
-        if whileUnlockedKeys(keychain, live, isUse: false, &logins) != nil { return .unlocked }
+        if whileUnlockedKeys(keychain, live, isUse: false, &unlocks) != nil { return .unlocked }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
@@ -301,9 +307,10 @@ package final class KernelVault: KeyVault {
         return keys
     }
 
-    /// From whichever live session opened the keychain; all that did are in `logins`.
+    /// From whichever live session opened the keychain; the unlocks of all that did are in `unlocks`.
     private func whileUnlockedKeys(
-        _ keychain: OpenKeychain, _ live: [LoginSession], isUse: Bool, _ logins: inout [SessionID]
+        _ keychain: OpenKeychain, _ live: [LoginSession], isUse: Bool,
+        _ unlocks: inout [SessionUnlock]
     ) -> KeyBundle? {
         var found: KeyBundle?
         for session in live {
@@ -311,8 +318,7 @@ package final class KernelVault: KeyVault {
             guard let sealed = keyring.read(key.name, of: keychain.user),
                 let terms = AutoLockTerms(kept: sealed)
             else { continue }
-            let lasting = terms.tightened(by: uses.bounds)
-            guard uses.rest(of: lasting, keychain.id) != .zero else {
+            guard isLasting(terms, keychain) else {
                 keyring.remove(key.name, of: keychain.user)
                 continue
             }
@@ -324,7 +330,7 @@ package final class KernelVault: KeyVault {
                 if isUse { uses.note(keychain.id) }
                 found = consume keys
             }
-            logins.append(session.id)
+            unlocks.append(SessionUnlock(session.id, terms))
         }
         return found
     }

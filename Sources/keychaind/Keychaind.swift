@@ -3,6 +3,7 @@ internal import AccountDatabase
 internal import AuthenticationHandoff
 internal import KeychainActivePolicy
 internal import KeychainDaemon
+internal import KeychainDatabase
 internal import KeychainKernelKeyring
 internal import SessionVault
 internal import ArgumentParser
@@ -63,6 +64,7 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
         ProcessHardening.boundMemory()
+        Database.countNoMemory()
         // Before there is another thread. systemd's unit has it so too.
         KernelKeyring.joinEmptySession()
         let programs = try Programs()

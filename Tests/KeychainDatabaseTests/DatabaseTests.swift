@@ -159,29 +159,36 @@ import Testing
         }
     }
 
+    private static func readers(of user: UInt32?, _ count: Int) -> ArraySlice<UInt32?> {
+        ArraySlice(repeating: user, count: count)
+    }
+
     @Test func `a connection that reads is waited for no longer than was told`() throws {
         _ = try database()
         let database = try Database(path, BusyTimeout(seconds: 0.05)) { _ in }
         let error = #expect(throws: DatabaseError.self) {
-            try reading(database, [nil, nil, nil, nil, nil]) {}
+            try reading(database, Self.readers(of: nil, ReaderPool.most + 1)) {}
         }
         #expect(error?.kind == .busy)
         // None is lost by that.
-        try reading(database, [nil, nil, nil, nil]) {}
+        try reading(database, Self.readers(of: nil, ReaderPool.most)) {}
     }
 
     @Test func `one of several users leaves a connection for the others`() throws {
         _ = try database()
         let database = try Database(path, BusyTimeout(seconds: 0.05)) { _ in }
-        #expect(throws: DatabaseError.self) { try reading(database, [1, 1, 1, 1]) {} }
-        #expect(throws: DatabaseError.self) { try reading(database, [1, 1, 1, 2, 1]) {} }
-        try reading(database, [1, 1, 1, 2]) {}
+        let most = Self.readers(of: 1, ReaderPool.mostOfOneUser)
+        #expect(throws: DatabaseError.self) { try reading(database, most + [1]) {} }
+        #expect(throws: DatabaseError.self) { try reading(database, most + [2, 1]) {} }
+        try reading(database, most + [2]) {}
     }
 
     @Test func `a connection that comes free is the user's who holds the fewest`() throws {
         let pool = ReaderPool()
         let long = BusyTimeout(seconds: 60)
-        var held = try [1, 1, 2, 2].map { try pool.take(for: $0, within: long) }
+        var held = try (0..<ReaderPool.most).map {
+            try pool.take(for: $0 < ReaderPool.most / 2 ? 1 : 2, within: long)
+        }
         let order = Mutex<[UInt32]>([])
         let group = DispatchGroup()
         for (count, user) in [UInt32(1), 3].enumerated() {

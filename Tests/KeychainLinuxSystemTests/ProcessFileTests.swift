@@ -46,11 +46,12 @@ struct ProcessFileTests {
 
     @Test func `a program runs the file it was started from, and no other`() throws {
         let (child, process) = try sleeper()
-        let facts = try #require(process.executable())
+        let held = try #require(process.heldExecutable())
+        let facts = held.facts
+        #expect(facts == process.executable())
         #expect(process.runs(facts))
         #expect(!process.runs(nil))
         for other in [
-            ExecutableFacts(path: facts.path + "x", device: facts.device, inode: facts.inode),
             ExecutableFacts(path: facts.path, device: facts.device &+ 1, inode: facts.inode),
             ExecutableFacts(path: facts.path, device: facts.device, inode: facts.inode &+ 1),
         ] {
@@ -59,5 +60,6 @@ struct ProcessFileTests {
         child.kill()
         #expect(!process.runs(facts))
         #expect(process.runs(nil))
+        #expect(process.heldExecutable()?.facts == nil)
     }
 }

@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-@testable import SessionVault
+@testable import KeychainVaults
 
 @Suite struct AutoLockTermsTests {
     private static let begun = Duration.seconds(1000)

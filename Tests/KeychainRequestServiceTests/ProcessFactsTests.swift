@@ -14,9 +14,11 @@ import Testing
         let facts: ProcessFacts
         var id: Int32 { process.processIdentifier }
 
-        init() throws {
-            process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = ["-c", "echo; read line; exec /bin/cat"]
+        init(
+            _ shell: String = "/bin/sh", _ script: String = "echo; read line; exec /bin/cat"
+        ) throws {
+            process.executableURL = URL(filePath: shell)
+            process.arguments = ["-c", script]
             process.standardInput = input
             process.standardOutput = output
             try process.run()
@@ -46,6 +48,32 @@ import Testing
 
     @Test func `a program that becomes another is noticed`() throws {
         let program = try Changing()
+        try program.change()
+        #expect(!program.facts.hold())
+    }
+
+    @Test func `a program whose file gets another name, or none, is the same`() throws {
+        let folder = try FolderOfOneTest()
+        defer { folder.remove() }
+        let (first, second) = (folder.path + "/first", folder.path + "/second")
+        try folder.copyShell(to: first)
+        let program = try Changing(first)
+        try FileManager.default.moveItem(atPath: first, toPath: second)
+        #expect(program.facts.hold())
+        try FileManager.default.removeItem(atPath: second)
+        #expect(program.facts.hold())
+    }
+
+    /// File systems give the number of a file that is gone to the next one.
+    @Test func `a new file in the place of a deleted one is another`() throws {
+        let folder = try FolderOfOneTest()
+        defer { folder.remove() }
+        let (shell, next) = (folder.path + "/shell", folder.path + "/next")
+        try folder.copyShell(to: shell)
+        let program = try Changing(
+            shell,
+            "echo; read line; exec /bin/sh -c 'cp /bin/cat \(next) && exec \(next)'")
+        try FileManager.default.removeItem(atPath: shell)
         try program.change()
         #expect(!program.facts.hold())
     }
@@ -106,4 +134,20 @@ private final class ControlGroupFolder {
         try file.write(contentsOf: Data("\(process)".utf8))
         try file.close()
     }
+}
+
+private struct FolderOfOneTest {
+    let path = FileManager.default.temporaryDirectory.path + "/facts-" + UUID().uuidString
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    func copyShell(to path: String) throws {
+        // It is a link to one shell or another.
+        let shell = URL(filePath: "/bin/sh").resolvingSymlinksInPath().path
+        try FileManager.default.copyItem(atPath: shell, toPath: path)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

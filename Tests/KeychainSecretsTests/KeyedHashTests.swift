@@ -60,9 +60,6 @@ import Testing
         #expect(
             KeyedHash.fingerprint(Array("abc".utf8), count: 64).prefix(8)
                 == [0xba, 0x80, 0xa5, 0x3f, 0x98, 0x1c, 0x4d, 0x0d])
-        var bytes: [UInt8] = [1]
-        KeyedHash.append(fingerprintOf: [2, 3], to: &bytes)
-        #expect(bytes == [1] + KeyedHash.fingerprint([2, 3]))
     }
 
     @Test func `random bytes have their length and differ`() {

@@ -80,11 +80,20 @@ struct ItemTimes {
         try read("item-\(index * 7919 % size)")
     }
 
-    static func read(_ account: String) throws {
+    /// What the program itself does for a read, before the keychain hears of it.
+    static func makeSearch(item index: Int, of size: Int) {
+        withExtendedLifetime(search("item-\(index * 7919 % size)")) {}
+    }
+
+    private static func search(_ account: String) -> CFDictionary {
         var search = query(account)
         search[kSecReturnData as String] = true
+        return search as CFDictionary
+    }
+
+    static func read(_ account: String) throws {
         var result: CFTypeRef?
-        try check(SecItemCopyMatching(search as CFDictionary, &result))
+        try check(SecItemCopyMatching(search(account), &result))
         guard (result as? Data)?.count == 24 else { throw Status(code: errSecDecode) }
     }
 }

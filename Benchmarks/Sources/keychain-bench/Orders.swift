@@ -7,6 +7,7 @@ import Security
 /// the same moment.
 ///
 ///     read COUNT ITEMS        reads of single items, one after the other
+///     search COUNT ITEMS      the dictionaries of as many, and nothing that is asked with them
 ///     reads ITEMS FROM UNTIL  the same between two moments: nanoseconds of CLOCK_MONOTONIC
 ///     first                   one read, with nothing before it
 ///     add COUNT               durable adds
@@ -26,6 +27,10 @@ enum Orders {
             case ("read", 3):
                 try Measurement("read", count: numbers[0]) {
                     try ItemTimes.read(item: $0, of: numbers[1])
+                }.report()
+            case ("search", 3):
+                Measurement("search", count: numbers[0]) {
+                    ItemTimes.makeSearch(item: $0, of: numbers[1])
                 }.report()
             case ("reads", 4):
                 try until(numbers[1], numbers[2]) {

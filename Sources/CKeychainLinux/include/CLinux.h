@@ -100,6 +100,10 @@ int kc_hung_up(int socket);
 /// Waits until the peer has closed its end, or the process of that pidfd has ended; -1 for none.
 void kc_wait_for_hang_up(int socket, int process);
 
+/// A descriptor that keeps the file that `name` leads to from `folder`, and gives no access to what
+/// is in it; -1 on failure.
+int kc_hold_file(int folder, const char *name);
+
 /// A folder, opened for looking things up in it only.
 int kc_open_folder(const char *path);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainRows
+internal import KeychainSecrets
 
 /// Everything about an item but its secret: what is sealed as its attributes.
 struct AttributeRecord: Sendable, Equatable {
@@ -249,6 +250,14 @@ extension ItemAccessControl {
     /// Of those that ask for nothing, as most items' do.
     private static let plainBytes = Accessibility.allCases.map {
         [$0.rawValue, defaultFlag, Constraint.always.code, 0]
+    }
+    private static let plainFingerprints = plainBytes.map { KeyedHash.fingerprint($0) }
+
+    /// What the item's secret is bound to.
+    func fingerprint() throws(KeychainStoreError) -> [UInt8] {
+        // Safe: all cases are there, in the order of their numbers.
+        if self == .plain(protection) { return Self.plainFingerprints[Int(protection.rawValue)] }
+        return KeyedHash.fingerprint(try encoded())
     }
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {

@@ -121,7 +121,7 @@ struct SealContext: Sendable {
         context.append(accessible.rawValue)
         context.append(part.rawValue)
         context.append(littleEndian: UInt64(bitPattern: generation))
-        if let rights { KeyedHash.append(fingerprintOf: try rights.encoded(), to: &context) }
+        if let rights { context += try rights.fingerprint() }
         return context
     }
 }

@@ -137,6 +137,32 @@ struct IndexTerm {
     }
 }
 
+/// Terms that one item must all have. Most searches have one, for which no list is made.
+struct FewestTerms {
+    /// nil: every item of the scope.
+    private var found: IndexTerm?
+    private(set) var others: [IndexTerm]
+    private(set) var covered: [AttributeName]
+
+    init(first: IndexTerm?, others: [IndexTerm], covered: [AttributeName]) {
+        found = first
+        self.others = others
+        self.covered = covered
+    }
+
+    var first: IndexTerm { found ?? .all }
+
+    mutating func add(_ term: IndexTerm, covering names: [AttributeName]) {
+        guard found != nil else {
+            found = term
+            covered = names
+            return
+        }
+        others.append(term)
+        covered += names
+    }
+}
+
 extension ItemClass {
     /// Attributes by which items are found alone, those that tell items apart best first.
     private var searchable: [AttributeName] {
@@ -184,25 +210,24 @@ extension ItemClass {
 
     /// The fewest entries that an item with these values must be found under, the most telling
     /// first; and what they cover.
-    func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: [AttributeName]) {
+    func fewestTerms(of wanted: Attributes) -> FewestTerms {
         if self == .attributed {
             let terms = pairTerms(of: wanted)
-            return (terms.isEmpty ? [.all] : terms, terms.flatMap { $0.values.map(\.0) })
+            return FewestTerms(
+                first: terms.first, others: Array(terms.dropFirst()),
+                covered: terms.flatMap { $0.values.map(\.0) })
         }
-        var covered: [AttributeName] = []
-        var terms: [IndexTerm] = []
+        var found = FewestTerms(first: nil, others: [], covered: [])
         for names in combinations {
             guard let term = term(names, wanted) else { continue }
-            terms.append(term)
-            covered = names
+            found.add(term, covering: names)
             break
         }
-        for name in searchable where !covered.contains(name) {
+        for name in searchable where !found.covered.contains(name) {
             guard let term = single(name, wanted) else { continue }
-            terms.append(term)
-            covered.append(name)
+            found.add(term, covering: [name])
         }
-        return (terms.isEmpty ? [.all] : terms, covered)
+        return found
     }
 
     /// Each pair has an entry, an empty one too.

@@ -30,17 +30,19 @@ struct SearchPlan {
 
     /// `whole`: items of the class `attributed` that have the query's pairs and no others.
     init(_ matcher: ItemMatcher, _ keys: borrowing ClassKeys, whole isWhole: Bool = false) {
-        let query = matcher.query
         let exact =
-            query.folding.isEmpty
-            ? query.attributes : query.attributes.filter { matcher.isExact($0.value) }
-        let (fewest, covered) = query.itemClass.fewestTerms(of: exact)
-        let terms = isWhole ? [.whole(exact)] : fewest
+            matcher.query.folding.isEmpty
+            ? matcher.query.attributes
+            : matcher.query.attributes.filter { matcher.isExact($0.value) }
+        let fewest = matcher.query.itemClass.fewestTerms(of: exact)
         self.matcher = matcher
         isCovered =
-            query.hostOrSubdomain == nil && query.attributes.keys.allSatisfy(covered.contains)
-        let wanted = query.accessible.map(IndexFamily.init)
-        let entries = matcher.entries(terms)
+            matcher.query.hostOrSubdomain == nil
+            && matcher.query.attributes.keys.allSatisfy(fewest.covered.contains)
+        let wanted = matcher.query.accessible.map(IndexFamily.init)
+        let entries =
+            isWhole
+            ? matcher.entries(.whole(exact), []) : matcher.entries(fewest.first, fewest.others)
         lookUps.reserveCapacity(IndexFamily.all.count * entries.count)
         for family in IndexFamily.all where wanted == nil || wanted == family {
             let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, entries) }
@@ -110,15 +112,16 @@ extension ItemMatcher {
         let others: [[UInt8]]
     }
 
-    fileprivate func entries(_ terms: [IndexTerm]) -> [Entry] {
+    fileprivate func entries(_ first: IndexTerm, _ others: [IndexTerm]) -> [Entry] {
         var entries: [Entry] = []
         scope.eachPlace { place in
             for isSynchronizable in query.synchronizable.values {
                 let scope = BlindIndex.Scope(
                     itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
-                let others = terms.dropFirst().map { BlindIndex.message($0, scope) }
-                // Safe: a search has a term at least.
-                entries.append(Entry(first: BlindIndex.message(terms[0], scope), others: others))
+                entries.append(
+                    Entry(
+                        first: BlindIndex.message(first, scope),
+                        others: others.map { BlindIndex.message($0, scope) }))
             }
         }
         return entries

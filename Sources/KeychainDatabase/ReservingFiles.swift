@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainSQLite
+internal import Glibc
+internal import Synchronization
+
+/// The system's files as SQLite has them, but that the index of a log has its room on the disk before
+/// anything is written to it.
+///
+/// The index is mapped memory: a write to it for which the disk has no block is no error but a signal,
+/// which ends the process with all that it does for others. SQLite itself takes one block for each page
+/// of memory, which is not enough where blocks are smaller than pages.
+enum ReservingFiles {
+    static let name = "keychain-reserving"
+
+    /// Made known to SQLite once, for as long as the process lives.
+    static let isRegistered = register()
+
+    // Safe: SQLite's own, for as long as the process lives.
+    nonisolated(unsafe) private static let system = unsafe sqlite3_vfs_find("unix")
+
+    private static func register() -> Bool {
+        guard let system = unsafe system else { return false }
+        // Safe: SQLite keeps the structure for good; it is never freed or changed.
+        let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        unsafe ours.initialize(to: system.pointee)
+        unsafe ours.pointee.pNext = nil
+        unsafe ours.pointee.zName = UnsafePointer(strdup(name))
+        unsafe ours.pointee.xOpen = { _, path, file, flags, opened in
+            unsafe ReservingFiles.open(path, file, flags, opened)
+        }
+        return unsafe sqlite3_vfs_register(ours, 0) == SQLITE_OK
+    }
+
+    private static func open(
+        _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?,
+        _ flags: Int32, _ opened: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        // Safe: the system's own function, with what SQLite gave for it.
+        guard let system = unsafe system, let file = unsafe file,
+            let result = unsafe system.pointee.xOpen?(system, path, file, flags, opened)
+        else { return SQLITE_CANTOPEN }
+        if result == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0,
+            let own = unsafe file.pointee.pMethods
+        {
+            unsafe file.pointee.pMethods = Methods.reserving(own)
+        }
+        return result
+    }
+
+    /// The system's methods with another `xShmMap`, and that one of theirs. SQLite has a few tables of
+    /// methods, by the kind of lock that the file system knows.
+    // Safe: both are never freed, and written before they are shared.
+    @safe private struct Methods: @unchecked Sendable {
+        let system: UnsafePointer<sqlite3_io_methods>
+        let ours: UnsafePointer<sqlite3_io_methods>
+
+        private static let known = Mutex<[Methods]>([])
+
+        static func reserving(
+            _ system: UnsafePointer<sqlite3_io_methods>
+        ) -> UnsafePointer<sqlite3_io_methods> {
+            // Safe: only pointers are compared, and the new table is filled before it is known.
+            unsafe known.withLock { known in
+                if let made = known.first(where: { unsafe $0.system == system }) {
+                    return unsafe made.ours
+                }
+                let ours = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+                unsafe ours.initialize(to: system.pointee)
+                unsafe ours.pointee.xShmMap = { file, region, bytes, extends, mapped in
+                    unsafe ReservingFiles.map(file, region, bytes, extends, mapped)
+                }
+                let made = unsafe Methods(system: system, ours: UnsafePointer(ours))
+                known.append(made)
+                return unsafe made.ours
+            }
+        }
+
+        static func system(
+            of ours: UnsafePointer<sqlite3_io_methods>?
+        ) -> UnsafePointer<sqlite3_io_methods>? {
+            // Safe: only pointers are compared.
+            unsafe known.withLock { known in
+                unsafe known.first { unsafe $0.ours == ours }?.system
+            }
+        }
+    }
+
+    private static func map(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ region: Int32, _ bytes: Int32,
+        _ extends: Int32, _ mapped: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Int32 {
+        // Safe: SQLite calls this with a file that `open` has filled, and room for a pointer.
+        guard let file = unsafe file,
+            let system = unsafe Methods.system(of: file.pointee.pMethods),
+            let result = unsafe system.pointee.xShmMap?(file, region, bytes, extends, mapped)
+        else { return SQLITE_IOERR }
+        guard result == SQLITE_OK, let start = unsafe mapped?.pointee else { return result }
+        // Safe: the pages are SQLite's, and stay as they are.
+        let isReserved = unsafe madvise(start, Int(bytes), populateForWriting) == 0
+        // Of other errors: an older kernel, or memory that is only read.
+        guard !isReserved, errno == EFAULT else { return result }
+        // SQLite takes what it was given for there, whatever the result says.
+        unsafe mapped?.pointee = nil
+        return SQLITE_FULL
+    }
+
+    /// MADV_POPULATE_WRITE (madvise(2), Linux 5.14): fails with EFAULT where a write would end the
+    /// process.
+    private static let populateForWriting: Int32 = 23
+}
