@@ -3,8 +3,8 @@
 // with messages of the same size and does nothing.
 //   bus echo                   serves as org.bench.Echo until it is ended
 //   bus floor                  the same as org.bench.Floor, which asks a server in C before each
-//   answer:
-//                              that of `floor`, in a process of its own
+//                              answer: that of `floor`, in a process of its own
+//   bus floor FOLDER           the same for CreateItem, with that of `adds`
 //   bus read NAME COUNT ITEMS  SearchItems and GetSecret of one item, of those that `fill` makes
 //   bus first NAME COUNT       SearchItems as the first call of a new connection
 //   bus add NAME COUNT         CreateItem
@@ -12,7 +12,7 @@
 //   bus session NAME COUNT     OpenSession with a key exchange
 //   bus lock NAME 1            Lock of the login collection
 #define _GNU_SOURCE
-#include "floor.h"
+#include "add.h"
 
 #include <errno.h>
 #include <systemd/sd-bus.h>
@@ -194,8 +194,8 @@ static void serve_bus(const char *own) {
     }
 }
 
-// Ends with this process: nothing is asked any more then.
-static void start_server(void) {
+// Ends with this process: nothing is asked any more then. With a folder it adds, else it reads.
+static void start_server(const char *folder) {
     int ends[2];
     if (sodium_init() < 0) exit(1);
     connect_pair(ends);
@@ -203,9 +203,15 @@ static void start_server(void) {
     check(child >= 0, "fork");
     if (child == 0) {
         close(ends[0]);
-        prepare("/dev/shm", 1);
+        if (folder)
+            prepare_to_write(folder);
+        else
+            prepare("/dev/shm", 1);
         meet(client);
-        serve(ends[1]);
+        if (folder)
+            serve_adds(ends + 1, 1);
+        else
+            serve(ends[1]);
         remove_file();
         _exit(0);
     }
@@ -214,10 +220,10 @@ static void start_server(void) {
 }
 
 int main(int count, char **words) {
-    if (count == 2 && strcmp(words[1], "floor") == 0) start_server();
+    if (count >= 2 && strcmp(words[1], "floor") == 0) start_server(count > 2 ? words[2] : NULL);
     told(sd_bus_open_user(&bus), "bus");
     if (count == 2 && strcmp(words[1], "echo") == 0) serve_bus("org.bench.Echo");
-    if (count == 2 && server >= 0) serve_bus("org.bench.Floor");
+    if (server >= 0) serve_bus("org.bench.Floor");
     if (count < 4) return 2;
     const char *what = words[1];
     name = words[2];

@@ -126,7 +126,7 @@ static key_serial_t new_key(const char *name, size_t count) {
     return key;
 }
 
-static void prepare(const char *folder, int keeps) {
+static inline void prepare(const char *folder, int keeps) {
     state.keeps = keeps;
     seal();
     snprintf(state.file, sizeof state.file, "%s/floor.%d.sqlite", folder, getpid());
@@ -234,7 +234,7 @@ static void keys(void) {
     read_key(state.ticket);
 }
 
-static void serve(int socket) {
+static inline void serve(int socket) {
     char buffer[4096];
     unsigned char clear[MOST], head[ANSWER_BYTES - 24] = {2};
     struct ucred sender;

@@ -48,6 +48,11 @@ def synced_commit(folder, count):
     return run("commit", folder, count)
 
 
+def adds_at_once(many, folder, seconds=1):
+    """Adds by so many programs, of a C server that commits once for all that wait."""
+    return run("adds", many, seconds, folder)
+
+
 def synced_rows(folder, count):
     """The rows of an item, in the tables of a keychain."""
     return run("commit", "rows", folder, count)
