@@ -436,7 +436,7 @@ final class Authorization {
 
 extension Denial {
     /// No proof and no unlock would change it.
-    fileprivate var isFinal: Bool {
+    var isFinal: Bool {
         switch self {
         case .unknownItem, .forbidden: true
         case .impossible, .locked, .passcodeNotSet, .interactionNotAllowed: false

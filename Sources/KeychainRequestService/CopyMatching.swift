@@ -47,6 +47,7 @@ extension KeychainService {
                     try self.write(item, search, access, to: answer)
                     return !answer.isFull
                 }
+                if answer.count == begun { try access.refuseLocked(query) }
                 return answer.isFull
             }
             return try answer.finish()

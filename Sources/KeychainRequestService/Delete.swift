@@ -13,16 +13,18 @@ extension KeychainService {
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = prompts(client)
-        try withAccess(to: keychains, .delete(query), prompts) { access throws(RequestError) in
-            let groups = try access.groups(query)
-            access.begin(
-                ItemScope(groups: groups.own), given: authentication.evidence(for: client))
-            var meant = query
-            if !groups.others.isEmpty {
-                meant.references = try access.meant(by: query, in: groups).references
+        try changing(query, for: client) { () throws(RequestError) in
+            try withAccess(to: keychains, .delete(query), prompts) { access throws(RequestError) in
+                let groups = try access.groups(query)
+                access.begin(
+                    ItemScope(groups: groups.own), given: authentication.evidence(for: client))
+                var meant = query
+                if !groups.others.isEmpty {
+                    meant.references = try access.meant(by: query, in: groups).references
+                }
+                count += try access.delete(meant, in: groups)
+                return false
             }
-            count += try access.delete(meant, in: groups)
-            return false
         }
         return count
     }

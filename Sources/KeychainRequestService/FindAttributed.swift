@@ -32,12 +32,10 @@ extension KeychainService {
                 return try access.matches(verb.pairs)
             }
         }
-        let found = try search.ranked(atMost: min(verb.limit, AttributedLimits.mostItems))
-        if found.isEmpty, verb.limit > 0 {
-            let others = othersItems(with: verb.pairs, in: keychains, prompts)
-            try prompts.checkClient()
-            return others
+        if search.tellsNone, verb.limit > 0 {
+            search.add(othersItems(with: verb.pairs, in: keychains, prompts))
         }
+        let found = try search.ranked(atMost: min(verb.limit, AttributedLimits.mostItems))
         var rest = found[...]
         while rest.count > Self.mostMatches {
             try prompts.checkClient()
@@ -59,29 +57,34 @@ extension KeychainService {
     }
 }
 
+/// One item that a search found.
+struct RankedMatch {
+    let keychain: String
+    /// nil: the keychain has items, and which of them are meant can't be told.
+    let order: AttributedOrder?
+    let isLocked: Bool
+
+    var match: AttributedMatch {
+        AttributedMatch(keychain: keychain, reference: order?.reference, isLocked: isLocked)
+    }
+}
+
 /// What a search found so far, in all of the keychains.
 private struct AttributedSearch {
-    struct Ranked {
-        let keychain: String
-        /// nil: the keychain has items, and which of them are meant can't be told.
-        let order: AttributedOrder?
-        let isLocked: Bool
-
-        var match: AttributedMatch {
-            AttributedMatch(
-                keychain: keychain, reference: order?.reference, isLocked: isLocked)
-        }
-    }
-
-    private var found: [Ranked] = []
+    private var found: [RankedMatch] = []
     private var failure: RequestError?
 
+    /// No item at all: at most that a keychain has some.
+    var tellsNone: Bool { found.allSatisfy { $0.order == nil } }
+
     /// A keychain that can't be searched hides none of the others, and does not look like an empty one.
-    mutating func failing(_ body: () throws(RequestError) -> [Ranked]) {
+    mutating func failing(_ body: () throws(RequestError) -> [RankedMatch]) {
         do throws(RequestError) { found += try body() } catch { failure = failure ?? error }
     }
 
-    func ranked(atMost limit: Int) throws(RequestError) -> [Ranked] {
+    mutating func add(_ others: [RankedMatch]) { found += others }
+
+    func ranked(atMost limit: Int) throws(RequestError) -> [RankedMatch] {
         if found.isEmpty, let failure { throw failure }
         let ranked = found.sorted { a, b in
             guard let first = a.order, let second = b.order else { return a.order != nil }
@@ -93,8 +96,7 @@ private struct AttributedSearch {
 
 extension Authorization {
     /// The items of one keychain that have all of the pairs, as far as the client may know of them.
-    fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> [AttributedSearch.Ranked]
-    {
+    fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> [RankedMatch] {
         let groups = try groups(ItemQuery(.attributed))
         var scope = ItemScope(groups: groups.own) { context in
             context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
@@ -113,15 +115,20 @@ extension Authorization {
     /// nil where `unproven` is not enough: of some item it does not tell that it is open.
     private func matches(
         _ pairs: Attributes, _ groups: GroupScope, unproven: Bool
-    ) throws(RequestError) -> [AttributedSearch.Ranked]? {
+    ) throws(RequestError) -> [RankedMatch]? {
         let name = keychain.id.name.description
         let keys = try keys
-        var found: [AttributedSearch.Ranked] = []
+        var query = ItemQuery(.attributed)
+        query.attributes = pairs
+        // Which of others' items a rule tells of can't be judged while they don't open: a program that
+        // names a pair of one hears of it, as it would of a stranger's.
+        let sealed = pairs.nameMoreThanSchema ? groups.all : groups.own
+        var found: [RankedMatch] = []
         var refusal: RequestError?
         var isEnough = true
         do throws(KeychainStoreError) {
             try keychain.file.forEachAttributed(
-                pairs, groups: groups.all, own: groups.own, keys: keys.classKeys
+                query, in: .groups(groups.all), sealed: .groups(sealed), keys: keys.classKeys
             ) { candidate in
                 do throws(RequestError) {
                     let known =
@@ -134,7 +141,7 @@ extension Authorization {
                         return true
                     }
                     found.append(
-                        .init(
+                        RankedMatch(
                             keychain: name, order: standing.order, isLocked: standing.isLocked))
                     return found.count < AttributedLimits.mostItems
                 } catch {
@@ -144,7 +151,7 @@ extension Authorization {
             }
         } catch {
             guard error == .locked else { throw RequestError(error) }
-            return [.init(keychain: name, order: nil, isLocked: true)]
+            return [RankedMatch(keychain: name, order: nil, isLocked: true)]
         }
         if let refusal { throw refusal }
         guard isEnough else { return nil }

@@ -172,10 +172,13 @@ struct GroupScope: Sendable {
     /// Those of others, in which the policy may let the caller know of some.
     let others: [String]
     let all: [String]
+    /// A rule fits groups by a pattern: of items that don't open it can't be told whether theirs does.
+    let mayBeAny: Bool
 
-    init(own: [String], others: [String]) {
+    init(own: [String], others: [String], mayBeAny: Bool = false) {
         self.own = own
         self.others = others
+        self.mayBeAny = mayBeAny
         all = others.isEmpty ? own : own + others
     }
 }
@@ -196,7 +199,8 @@ extension Authorization {
             reach.anyGroup && named == nil
             ? try groupsOfKeychain() : reach.groups.map(\.string)
         guard let named else {
-            return GroupScope(own: own, others: others.distinct(besides: own))
+            return GroupScope(
+                own: own, others: others.distinct(besides: own), mayBeAny: reach.anyGroup)
         }
         if let mine = own.firstSame(as: named) { return GroupScope(own: [mine], others: []) }
         guard reach.anyGroup || others.firstSame(as: named) != nil else {

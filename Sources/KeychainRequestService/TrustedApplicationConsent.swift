@@ -25,16 +25,27 @@ struct ConsentCandidate {
     let options: ConsentOptions
 }
 
+/// An item of another program's, as a search tells of it.
+struct OthersItem {
+    /// What the client lacks before it may read the item.
+    enum Missing { case unlock, consent, proof }
+
+    let order: AttributedOrder
+    let missing: Missing?
+    /// Neither its user nor a rule lets the client in: a question would have to be put.
+    let isStrangers: Bool
+}
+
 /// Lets the user give a program an item that belongs to another one.
 protocol ConsentStep: Sendable {
     /// nil is "not found": wherever no question is put, the client hears the same as of an item that
     /// is not there.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate?
-    /// Items of other programs that a search meets, each with whether it is open to the client; of the
-    /// others those that the user could be asked about.
+    /// Items of other programs of which a search tells the client: those that let it in, and of the
+    /// others those that its user could be asked about, so many `strangers` at most.
     func othersItems(
-        _ query: ItemQuery, _ access: Authorization
-    ) -> [(item: SealedItem, isOpen: Bool)]
+        _ query: ItemQuery, _ access: Authorization, strangers: Int
+    ) -> [OthersItem]
     func settle(
         _ result: ConsentResult, on item: SealedItem, for client: any Client
     ) -> Consent
@@ -47,6 +58,8 @@ protocol ConsentStep: Sendable {
 struct TrustedApplicationConsent: ConsentStep {
     /// Items of the same name that are looked at, of whichever program.
     private static let mostCandidates = 8
+    /// Items of others, from which a search tells those that let the client in.
+    private static let mostLetIn = 1024
 
     let authentication: Authentication
 
@@ -78,35 +91,82 @@ struct TrustedApplicationConsent: ConsentStep {
     }
 
     func othersItems(
-        _ query: ItemQuery, _ access: Authorization
-    ) -> [(item: SealedItem, isOpen: Bool)] {
+        _ query: ItemQuery, _ access: Authorization, strangers: Int
+    ) -> [OthersItem] {
+        guard let groups = try? access.groups(query), let keys = try? access.keys else { return [] }
         let caller = access.client.caller
+        var met = OthersMet()
+        func look(_ query: ItemQuery, _ scope: SearchScope, lettingIn: Bool, atMost most: Int) {
+            let most = met.count + most
+            try? access.keychain.file.forEachAttributed(
+                query, in: scope, sealed: scope, keys: keys.classKeys
+            ) { candidate in
+                guard met.count < most else { return false }
+                met.add(candidate, lettingIn: lettingIn)
+                return met.count < most && (lettingIn || met.openedStrangers < strangers)
+            }
+        }
+        look(
+            query, .trusting(caller.identity, besides: groups.all), lettingIn: true,
+            atMost: Self.mostLetIn)
         let allowed = Set(authentication.trust.items(for: caller))
+        if !allowed.isEmpty {
+            var some = query
+            some.references = (query.references ?? Array(allowed)).filter(allowed.contains)
+            look(some, .askable(besides: groups.all), lettingIn: true, atMost: allowed.count)
+        }
+        // A rule that fits any group may let the client know of each that does not open.
+        look(
+            query, .askable(besides: groups.all), lettingIn: false,
+            atMost: groups.mayBeAny && strangers > 0 ? Self.mostLetIn : strangers)
+        return met.isEmpty ? [] : standing(of: met, query, groups, access, keys)
+    }
+
+    private func standing(
+        of met: OthersMet, _ query: ItemQuery, _ groups: GroupScope, _ access: Authorization,
+        _ keys: RequestKeys
+    ) -> [OthersItem] {
         let given = authentication.evidence(for: access.client)
-        guard let groups = try? access.groups(query), let keys = try? access.keys,
-            let found = try? access.keychain.file.find(
-                query, in: .askable(besides: groups.all), keys: keys.classKeys),
-            !found.isEmpty,
+        guard
             let reading = try? context(
                 access.intent, admitting: .trusted, access, keys, given: given),
             let changing = try? context(
                 access.intent.judged(as: .changeACL), admitting: .mayChange, access, keys,
                 given: given)
         else { return [] }
-        return found.compactMap { item in
-            let isLetIn =
-                allowed.contains(item.reference) || item.trusted?.names(caller.identity) == true
-            let needsProof: Bool
-            switch reading.judge(item, given) {
-            case .deny: return nil
-            case .allow: needsProof = false
-            case .allowAfter: needsProof = true
-            }
-            guard isLetIn || options(of: item, reading, changing, caller) != nil else {
-                return nil
-            }
-            return (item, isLetIn && !needsProof)
+        func mayAsk(_ item: SealedItem) -> Bool {
+            options(of: item, reading, changing, access.client.caller) != nil
         }
+        let opened = met.opened.compactMap { item, isLetIn -> OthersItem? in
+            let missing: OthersItem.Missing?
+            switch reading.judge(item, given) {
+            case .deny(let denial):
+                guard isLetIn, !denial.isFinal else { return nil }
+                missing = .proof
+            case .allow: missing = isLetIn ? nil : .consent
+            case .allowAfter: missing = isLetIn ? .proof : .consent
+            }
+            guard isLetIn || mayAsk(item) else { return nil }
+            return OthersItem(order: item.order, missing: missing, isStrangers: !isLetIn)
+        }
+        guard !met.sealed.isEmpty else { return opened }
+        // All that is known of those that don't open, so that a rule which rests on more refuses none.
+        let unread = SealedItem.unread(query)
+        var mayAskAboutSealed = false
+        switch reading.forecast(.readSecret, of: unread, given) {
+        case .deny(let denial): mayAskAboutSealed = !denial.isFinal && mayAsk(unread)
+        case .allow: mayAskAboutSealed = mayAsk(unread)
+        case .allowAfter: mayAskAboutSealed = mayAsk(unread)
+        }
+        return opened
+            + met.sealed.compactMap { item, isLetIn in
+                let isStrangers = !isLetIn && !groups.mayBeAny
+                guard !isStrangers || mayAskAboutSealed else { return nil }
+                let pairs = item.isWhole ? query.attributes.tellingPairs.count : nil
+                return OthersItem(
+                    order: AttributedOrder(sealed: item.reference, pairs: pairs),
+                    missing: .unlock, isStrangers: isStrangers)
+            }
     }
 
     private func context(
@@ -217,6 +277,29 @@ struct TrustedApplicationConsent: ConsentStep {
             case .deny(let denial): throw changing.refusal(denial)
             case .allowAfter: throw .refused(.authenticationFailed)
             }
+        }
+    }
+}
+
+/// Items of other programs that a search met, each once, with whether it lets the client in.
+private struct OthersMet {
+    private(set) var opened: [(item: SealedItem, isLetIn: Bool)] = []
+    private(set) var sealed: [(item: (reference: ItemReference, isWhole: Bool), isLetIn: Bool)] = []
+    private(set) var openedStrangers = 0
+    private var references: Set<ItemReference> = []
+
+    var count: Int { references.count }
+    var isEmpty: Bool { references.isEmpty }
+
+    mutating func add(_ candidate: AttributedCandidate, lettingIn: Bool) {
+        switch candidate {
+        case .opened(let item):
+            guard references.insert(item.reference).inserted else { return }
+            opened.append((item, lettingIn))
+            if !lettingIn { openedStrangers += 1 }
+        case .sealed(let reference, let isWhole):
+            guard references.insert(reference).inserted else { return }
+            sealed.append(((reference, isWhole), lettingIn))
         }
     }
 }

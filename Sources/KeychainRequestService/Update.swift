@@ -28,11 +28,13 @@ extension KeychainService {
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = prompts(client)
-        try withAccess(to: keychains, .update(query), prompts) { access throws(RequestError) in
-            var update = ItemUpdate(change: change, secret: secret, trust: trust)
-            let meant = try access.authorize(&update, of: query)
-            count += try access.write(update, to: meant)
-            return false
+        try changing(query, for: client) { () throws(RequestError) in
+            try withAccess(to: keychains, .update(query), prompts) { access throws(RequestError) in
+                var update = ItemUpdate(change: change, secret: secret, trust: trust)
+                let meant = try access.authorize(&update, of: query)
+                count += try access.write(update, to: meant)
+                return false
+            }
         }
         return count
     }

@@ -21,11 +21,12 @@ import Testing
 
     @discardableResult
     private func add(
-        _ pairs: [String: String], _ text: String? = "s3cret", group: String = TestKeychain.group
+        _ pairs: [String: String], _ text: String? = "s3cret", group: String = TestKeychain.group,
+        trusting list: TrustList? = nil
     ) throws -> ItemReference {
         var item = NewItem(.attributed)
         item.attributes = Self.pairs(pairs)
-        return try keychain.add(item, text, group: group).reference
+        return try keychain.add(item, text, group: group, trusting: list).reference
     }
 
     private func find(_ pairs: [String: String]) throws -> [ItemReference] {
@@ -36,9 +37,17 @@ import Testing
         _ pairs: [String: String], state: TestKeychain.State = .unlocked,
         groups: [String] = [TestKeychain.group], own: [String] = [TestKeychain.group]
     ) throws -> [AttributedCandidate] {
+        try search(pairs, state: state, in: .groups(groups), sealed: .groups(own))
+    }
+
+    private func search(
+        _ pairs: [String: String], state: TestKeychain.State, in scope: SearchScope,
+        sealed: SearchScope
+    ) throws -> [AttributedCandidate] {
         var found: [AttributedCandidate] = []
         try keychain.file.forEachAttributed(
-            Self.pairs(pairs), groups: groups, own: own, keys: keychain.keys(state)
+            query(.attributed, Self.pairs(pairs)), in: scope, sealed: sealed,
+            keys: keychain.keys(state)
         ) {
             found.append($0)
             return true
@@ -151,6 +160,22 @@ import Testing
         let groups = [TestKeychain.group, "exe:/usr/bin/chat"]
         #expect(try search(["user": "zoe"], groups: groups).count == 1)
         #expect(try search(["user": "zoe"], state: .locked, groups: groups).isEmpty)
+    }
+
+    @Test func `of items with a list the index tells which name a program`() throws {
+        let program = Caller.Identity.trustedExecutable("/usr/bin/mail")
+        let entry = TrustedApplication(
+            "exe:/usr/bin/mail", strength: .rootsFile, listedBy: nil, listedAt: 0)
+        let named = try add(["user": "zoe"], trusting: TrustList([entry]))
+        let other = try add(["user": "zoe", "server": "x"], trusting: TrustList())
+        try add(["user": "zoe"])
+        func met(_ scope: SearchScope) throws -> [ItemReference] {
+            try search(["user": "zoe"], state: .locked, in: scope, sealed: scope).compactMap {
+                if case .sealed(let reference, _) = $0 { reference } else { nil }
+            }
+        }
+        #expect(try met(.trusting(program, besides: [])) == [named])
+        #expect(try met(.askable(besides: [])) == [named, other])
     }
 
     @Test func `before the first unlock a keychain with items is shut, and an empty one is not`()

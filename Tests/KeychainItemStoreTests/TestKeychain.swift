@@ -73,10 +73,10 @@ final class TestKeychain: Sendable {
     @discardableResult
     func add(
         _ item: NewItem, _ text: String? = "s3cret", group: String = TestKeychain.group,
-        state: State = .unlocked
+        state: State = .unlocked, trusting list: TrustList? = nil
     ) throws -> Item {
         let rights = item.accessControl ?? .plain(item.accessible)
-        let new = SealedItem.new(item, in: group, rights)
+        let new = SealedItem.new(item, in: group, rights, trusting: list)
         guard let grant = grant(.encrypt, new) else { throw KeychainStoreError.notGranted }
         return try file.add(
             new, text.map { HeldSecret(secret($0)) }, grant, keys: keys(state))

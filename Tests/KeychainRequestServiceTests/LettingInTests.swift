@@ -85,7 +85,7 @@ import Testing
         #expect(try found(app, as: next).map(\.isLocked) == [false])
         var query = ItemQuery(.attributed)
         query.references = [item]
-        #expect(throws: RequestError.state(.notFound)) { try world.ask(Delete(query), next) }
+        #expect(throws: RequestError.refused(.notEntitled)) { try world.ask(Delete(query), next) }
         // Not to another program.
         world.person.leaves()
         let other = Program("/usr/bin/other", process: 41).relayed
@@ -105,5 +105,177 @@ import Testing
         world.person.leaves()
         #expect(try read(item, as: browser) == "key")
         #expect(try found(app, as: browser).map(\.isLocked) == [false])
+    }
+
+    @Test func `items that let a program in are listed whatever their number`() throws {
+        world.person.chooses(.always)
+        for number in 0..<9 {
+            let item = try add(app.merging(["n": "\(number)"]) { $1 }, as: old)
+            _ = try read(item, as: browser)
+        }
+        #expect(try found(["application": "browser"], as: browser).count == 9)
+        #expect(try found(["xdg:schema": "a.b"], as: browser).allSatisfy { !$0.isLocked })
+    }
+
+    // MARK: While the keychain is locked
+
+    private func lock() throws { try world.vault.lock(world.keychain) }
+    private func unlock() { world.vault.open(.login) }
+
+    private func locked(_ item: ItemReference) -> [AttributedMatch] {
+        [AttributedMatch(keychain: "login", reference: item, isLocked: true)]
+    }
+
+    @Test func `an item that lets a program in is found while the keychain is locked`() throws {
+        let item = try add(app, as: old)
+        world.person.chooses(.always)
+        _ = try read(item, as: browser)
+        try lock()
+        world.person.leaves()
+        #expect(try found(app, as: browser) == locked(item))
+        #expect(try found(["xdg:schema": "a.b"], as: browser) == locked(item))
+        #expect(throws: RequestError.state(.locked)) { try read(item, as: browser) }
+        // To another program it is a stranger's.
+        let other = Program("/usr/bin/other", process: 41).relayed
+        #expect(try found(app, as: other) == [])
+        unlock()
+        #expect(try found(app, as: browser).map(\.isLocked) == [false])
+        #expect(try read(item, as: browser) == "key")
+    }
+
+    @Test func `a locked keychain lists strangers' items as an open one does`() throws {
+        let item = try add(app, as: old)
+        try lock()
+        #expect(try found(["application": "browser"], as: browser) == locked(item))
+        #expect(try found(["xdg:schema": "a.b"], as: browser) == [])
+        #expect(try found(["application": "other"], as: browser) == [])
+        #expect(
+            try found(["application": "browser"], as: Program("/usr/bin/browser", process: 32))
+                == [])
+        world.person.leaves()
+        #expect(try found(app, as: browser) == [])
+    }
+
+    @Test func `a locked keychain lists none where a search meets many`() throws {
+        for number in 0..<9 { try add(app.merging(["n": "\(number)"]) { $1 }, as: old) }
+        try lock()
+        #expect(try found(["application": "browser"], as: browser) == [])
+        #expect(try found(["application": "browser", "n": "7"], as: browser).count == 1)
+    }
+
+    @Test(arguments: ["a.b", "c.d"])
+    func `a rule that fits what is known of it keeps an item that does not open unlisted`(
+        _ schema: String
+    ) throws {
+        let item = try add(app, as: old)
+        try world.use(
+            rules: AskingVerb.rule("forbid: No.", "read-secret")
+                + "    resource: {class: attributed, schema: \(schema)}\n")
+        try lock()
+        #expect(try found(app, as: browser) == (schema == "a.b" ? [] : locked(item)))
+    }
+
+    @Test(arguments: ["exe:/opt/browser", "exe:/opt/*"])
+    func `what a rule lets a program know of is found while the keychain is locked`(
+        _ group: String
+    ) throws {
+        let items = try (0..<9).map {
+            try add(app.merging(["n": "\($0)"]) { $1 }, as: old)
+        }
+        try world.use(
+            rules: """
+                  - id: shared.bus
+                    share: As open as others are.
+                    tags: [broad]
+                    operations: [read-secret, read-attributes]
+                    subject: {user: a}
+                    resource: {class: attributed, access-group: "\(group)"}
+
+                """)
+        try lock()
+        world.person.leaves()
+        let named = try found(["application": "browser"], as: browser)
+        #expect(Set(named.map(\.reference)) == Set(items))
+        #expect(named.allSatisfy { $0.isLocked })
+        #expect(throws: RequestError.state(.locked)) { try read(items[0], as: browser) }
+        unlock()
+        #expect(try found(["application": "browser"], as: browser).allSatisfy { !$0.isLocked })
+    }
+
+    // MARK: By name
+
+    private func reading(_ item: ItemReference) -> CopyMatching {
+        var query = ItemQuery(.attributed)
+        query.references = [item]
+        query.returnFields = .attributes
+        query.authenticationUI = .fail
+        return CopyMatching(query)
+    }
+
+    @Test func `of an item that is listed as locked a program hears that a question is missing`()
+        throws
+    {
+        let item = try add(app, as: old)
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            try world.ask(reading(item), browser)
+        }
+        #expect(throws: RequestError.state(.notFound)) {
+            try world.ask(reading(item), Program("/usr/bin/browser", process: 32))
+        }
+        try lock()
+        #expect(throws: RequestError.state(.locked)) { try world.ask(reading(item), browser) }
+        world.person.leaves()
+        #expect(throws: RequestError.state(.notFound)) { try world.ask(reading(item), browser) }
+        unlock()
+        #expect(throws: RequestError.state(.notFound)) { try world.ask(reading(item), browser) }
+        #expect(world.person.questions == [])
+    }
+
+    private func changes(_ item: ItemReference) -> [(Program) throws -> Int] {
+        var query = ItemQuery(.attributed)
+        query.references = [item]
+        var change = ItemChange()
+        change.attributes = [.label: .string("mine")]
+        return [
+            { [world] in try world.ask(Delete(query), $0) },
+            { [world] in try world.ask(Update(query, change, secret: nil), $0) },
+        ]
+    }
+
+    @Test func `to change another's item that it knows of is denied to a program`() throws {
+        let item = try add(app, as: old)
+        for change in changes(item) {
+            #expect(throws: RequestError.refused(.notEntitled)) { try change(browser) }
+            #expect(throws: RequestError.state(.notFound)) {
+                try change(Program("/usr/bin/browser", process: 32))
+            }
+        }
+        try lock()
+        for change in changes(item) {
+            #expect(throws: RequestError.state(.locked)) { try change(browser) }
+        }
+        unlock()
+        world.person.leaves()
+        for change in changes(item) {
+            #expect(throws: RequestError.state(.notFound)) { try change(browser) }
+        }
+        #expect(try found(app, as: old).count == 1)
+    }
+
+    @Test func `to change what a rule lets it read is denied to a program`() throws {
+        let item = try add(app, as: old)
+        try world.use(
+            rules: """
+                  - id: shared.read
+                    share: To read.
+                    tags: [broad]
+                    operations: [read-secret, read-attributes]
+                    subject: {user: a}
+                    resource: {class: attributed, access-group: "exe:/opt/browser"}
+
+                """)
+        for change in changes(item) {
+            #expect(throws: RequestError.refused(.notEntitled)) { try change(browser) }
+        }
     }
 }

@@ -7,7 +7,7 @@ import time
 
 import wire
 
-ASK, CONFIRM = (1, 2, 9), 8
+ASK, CHOOSE, CONFIRM = (1, 2, 9), 7, 8
 
 
 def main(how, password):
@@ -17,6 +17,10 @@ def main(how, password):
     try:
         while True:
             kind = wire.prompt_kind(prompter.hear()[0])
+            if kind == CHOOSE:
+                print("<to choose>", flush=True)
+                # The choice of that name, and the password when it is asked for.
+                prompter.say(wire.prompt_reply(True), how.encode())
             if kind in ASK or kind == CONFIRM:
                 print("<asked>", flush=True)
                 behave(how, prompter, password)
@@ -54,7 +58,7 @@ def behave(how, prompter, password):
     elif how == "slow":
         time.sleep(2)
         prompter.say(wire.prompt_reply(True), password)
-    elif how in ("honest", "windows"):
+    elif how in ("honest", "windows", "always", "once"):
         prompter.say(wire.prompt_reply(True), password)
     elif how == "waits":
         pass

@@ -392,6 +392,65 @@ def test_a_wrong_password_opens_nothing_and_the_program_goes_on(desk):
 
 
 @pytest.fixture
+def two(desk):
+    """Two programs, of which the first keeps something."""
+    folder = world.TOOLS / "two"
+    folder.mkdir()
+    programs = [folder / name for name in ("old", "new")]
+    for program in programs:
+        shutil.copy("/usr/bin/secret-tool", program)
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    kept = desk.login.run(f"printf k3y | dbus-run-session -- {programs[0]} store --label=L app browser")
+    assert kept.status == 0, kept
+    yield programs
+    shutil.rmtree(folder)
+
+
+def paths(said):
+    return re.findall(r"\[(/org/freedesktop/secrets/collection/\S+)\]", said)
+
+
+def test_a_program_is_let_in_for_good_and_finds_the_item_while_it_is_locked(desk, two):
+    old, new = two
+    quiet = f"dbus-run-session -- {new} search --all app browser"
+    # Where no user can be asked there is none.
+    assert paths(desk.login.run(quiet).text) == []
+    desk.prompter("always", ALICE[1])
+    desk.on_a_bus(f"{new} lookup app browser")
+    desk.hears("<to choose>")
+    desk.hears("<asked>")
+    desk.hears("k3y")
+    desk.hears("<status 0>")
+    open_ = paths(desk.login.run(quiet).text)
+    assert len(open_) == 1
+    assert desk.login.run("keychainctl lock").status == 0
+    # Now it needs no question but the keychain's.
+    assert paths(desk.login.run(quiet).text) == open_
+    desk.on_a_bus(f"sh -c '{new} lookup app browser || printf m1nted | {new} store --label=L app browser'")
+    desk.hears("<asked>")
+    desk.hears("k3y")
+    desk.hears("<status 0>")
+    assert paths(desk.login.run(quiet).text) == open_
+    # It reads, and no more.
+    cleared = desk.login.run(f"dbus-run-session -- {new} clear app browser")
+    assert cleared.status == 1 and "Access is denied" in cleared.text, cleared
+    assert "k3y" in desk.login.run(f"dbus-run-session -- {old} lookup app browser").text
+
+
+def test_a_stranger_s_item_is_found_while_it_is_locked_and_asked_about(desk, two):
+    old, new = two
+    assert desk.login.run("keychainctl lock").status == 0
+    desk.prompter("once", ALICE[1])
+    desk.on_a_bus(f"{new} lookup app browser")
+    # First the keychain's password, then the question.
+    desk.hears("<asked>")
+    desk.hears("<to choose>")
+    desk.hears("<asked>")
+    desk.hears("k3y")
+    desk.hears("<status 0>")
+
+
+@pytest.fixture
 def guarded(desk, admin):
     """Each item wants a proof, and some can't be had by any; tells what the prompter and the program say."""
     admin("""rules:

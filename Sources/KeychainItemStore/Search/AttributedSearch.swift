@@ -11,22 +11,21 @@ package enum AttributedCandidate: Sendable {
 }
 
 extension KeychainFile {
-    /// Hands out the items of the groups that have all of the pairs, in the order they were added, until
-    /// `body` says false. No snapshot is held between two of them. Of items that don't open only those
-    /// of the groups `own` are met.
+    /// Hands out the items of the scope that have all of the query's pairs, in the order they were
+    /// added, until `body` says false. No snapshot is held between two of them. Items that don't open
+    /// are met where the index has them in the scope `sealed`; whether they are besides some groups the
+    /// index does not tell.
     ///
     /// The index is enough: only before the first unlock, where it is shut too, `.locked` is thrown, if
-    /// there is any item of the class.
+    /// there is any item of the class and the query names no references.
     package func forEachAttributed(
-        _ pairs: Attributes, groups: [String], own: [String], keys: borrowing ClassKeys,
-        _ body: (AttributedCandidate) -> Bool
+        _ query: ItemQuery, in scope: SearchScope, sealed: SearchScope,
+        keys: borrowing ClassKeys, _ body: (AttributedCandidate) -> Bool
     ) throws(KeychainStoreError) {
-        var query = ItemQuery(.attributed)
-        query.attributes = pairs
+        let sealed = ItemMatcher(query: query, scope: sealed)
         let plans = Plans(
-            all: SearchPlan(query, groups: groups, keys),
-            own: SearchPlan(query, groups: own, keys),
-            whole: SearchPlan(query, groups: own, keys, whole: true))
+            all: SearchPlan(ItemMatcher(query: query, scope: scope), keys),
+            sealed: SearchPlan(sealed, keys), whole: SearchPlan(sealed, keys, whole: true))
         var last: Int64 = 0
         while true {
             let batch = try candidates(of: plans, after: last, keys)
@@ -46,7 +45,7 @@ extension KeychainFile {
 
     private struct Plans {
         let all: SearchPlan
-        let own: SearchPlan
+        let sealed: SearchPlan
         let whole: SearchPlan
     }
 
@@ -87,7 +86,7 @@ extension KeychainFile {
             return nil
         case .locked:
             guard let reference = found.context?.reference, reference.itemClass == .attributed,
-                plans.own.isKnown(found), try plans.own.proposes(found, database)
+                plans.sealed.isKnown(found), try plans.sealed.proposes(found, database)
             else { return nil }
             return .sealed(reference, isWhole: try plans.whole.proposes(found, database))
         }

@@ -81,6 +81,16 @@ package final class SealedItem: Sendable {
     }
 }
 
+extension SealedItem {
+    /// As much as a search tells of an item that it means and that does not open: its pairs, and of the
+    /// rest what most items have. Its group has no name.
+    package static func unread(_ query: ItemQuery) -> SealedItem {
+        var item = NewItem(query.itemClass)
+        item.attributes = query.attributes
+        return new(item, in: "", .plain(item.accessible), trusting: TrustList())
+    }
+}
+
 /// An item that a search found, by its name and by what it was found by: little memory, whatever is
 /// in it.
 package struct MeantItem: Sendable {
