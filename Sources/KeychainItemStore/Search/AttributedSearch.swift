@@ -22,13 +22,12 @@ extension KeychainFile {
         _ query: ItemQuery, in scope: SearchScope, sealed: SearchScope,
         keys: borrowing ClassKeys, _ body: (AttributedCandidate) -> Bool
     ) throws(KeychainStoreError) {
-        let sealed = ItemMatcher(query: query, scope: sealed)
-        let plans = Plans(
+        var plans = Plans(
             all: SearchPlan(ItemMatcher(query: query, scope: scope), keys),
-            sealed: SearchPlan(sealed, keys), whole: SearchPlan(sealed, keys, whole: true))
+            sealed: ItemMatcher(query: query, scope: sealed))
         var last: Int64 = 0
         while true {
-            let batch = try candidates(of: plans, after: last, keys)
+            let batch = try candidates(of: &plans, after: last, keys)
             for (row, candidate) in batch.found {
                 guard body(candidate) else { return }
                 last = row
@@ -45,22 +44,41 @@ extension KeychainFile {
 
     private struct Plans {
         let all: SearchPlan
-        let sealed: SearchPlan
-        let whole: SearchPlan
+        private let sealed: ItemMatcher
+        private var ofSealed: (meant: SearchPlan, whole: SearchPlan)?
+
+        init(all: SearchPlan, sealed: ItemMatcher) {
+            self.all = all
+            self.sealed = sealed
+        }
+
+        /// How items that don't open are told, and those of them that have no other pairs. Both hash
+        /// every pair under every key of the index, and most searches meet no such item.
+        mutating func ofSealed(
+            _ keys: borrowing ClassKeys
+        ) -> (meant: SearchPlan, whole: SearchPlan) {
+            if let ofSealed { return ofSealed }
+            let made = (SearchPlan(sealed, keys), SearchPlan(sealed, keys, whole: true))
+            ofSealed = made
+            return made
+        }
     }
 
     private func candidates(
-        of plans: Plans, after row: Int64, _ keys: borrowing ClassKeys
+        of plans: inout Plans, after row: Int64, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> Batch {
         try reading { database in
             if row == 0 { try plans.all.refuseIfClosed(database) }
             var batch = Batch()
             var bytes = 0
             do {
-                try plans.all.forEachRow(
+                let all = plans.all
+                try all.forEachRow(
                     after: row, self, keys, database, { batch.found.isEmpty }
                 ) { found in
-                    guard let candidate = try candidate(found, plans, database) else { return true }
+                    guard let candidate = try candidate(found, &plans, keys, database) else {
+                        return true
+                    }
                     batch.found.append((found.row, candidate))
                     bytes += found.sealedBytes
                     batch.isLast =
@@ -76,7 +94,7 @@ extension KeychainFile {
 
     /// nil for a row that is not meant after all.
     private func candidate(
-        _ found: ItemRow, _ plans: Plans, _ database: Connection
+        _ found: ItemRow, _ plans: inout Plans, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> AttributedCandidate? {
         switch found.opened {
         case .item(let item):
@@ -86,9 +104,10 @@ extension KeychainFile {
             return nil
         case .locked:
             guard let reference = found.context?.reference, reference.itemClass == .attributed,
-                plans.sealed.isKnown(found), try plans.sealed.proposes(found, database)
+                case let (meant, whole) = plans.ofSealed(keys),
+                meant.isKnown(found), try meant.proposes(found, database)
             else { return nil }
-            return .sealed(reference, isWhole: try plans.whole.proposes(found, database))
+            return .sealed(reference, isWhole: try whole.proposes(found, database))
         }
     }
 
