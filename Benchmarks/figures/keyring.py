@@ -27,14 +27,13 @@ def write(path, name, password, count):
     digest = password.encode() + salt
     for _ in range(ROUNDS):
         digest = hashlib.sha256(digest).digest()
-    public, secret = number(count), b""
-    parts = []
+    public, parts = [number(count)], []
     for i in range(count):
         attributes = {"account": f"user-{i}@example.com", "service": f"svc-{i % 100}",
                       "xdg:schema": "org.bench.Item"}
-        public += number(i + 1) + number(0) + number(len(attributes)) + b"".join(
+        public.append(number(i + 1) + number(0) + number(len(attributes)) + b"".join(
             text(key) + number(0) + text(hashlib.md5(value.encode()).hexdigest())
-            for key, value in attributes.items())
+            for key, value in attributes.items()))
         parts.append(text(f"Item {i}") + text("a secret of 24 bytes ...") + moment() + moment()
                      + number(0xFFFFFFFF) + bytes(16) + number(len(attributes))
                      + b"".join(text(key) + number(0) + text(value)
@@ -47,5 +46,5 @@ def write(path, name, password, count):
          digest[16:32].hex()], input=secret, check=True, capture_output=True).stdout
     head = (b"GnomeKeyring\n\r\0\n" + bytes(4) + text(name) + moment() + moment() + number(0)
             + number(0) + number(ROUNDS) + salt + bytes(16))
-    path.write_bytes(head + public + number(len(sealed)) + sealed)
+    path.write_bytes(head + b"".join(public) + number(len(sealed)) + sealed)
     path.chmod(0o600)

@@ -14,7 +14,7 @@ import dpkg  # noqa: E402
 
 ADD = "printf {} | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail"
-OURS = "$(dpkg-query -W -f '${Package} ' 'keychain-services*' libpam-keychain)"
+OURS = "$(dpkg-query -W -f '${Package} ' 'keychain-se*' libpam-keychain)"
 STACKS = "cat /etc/pam.d/common-auth /etc/pam.d/common-session /etc/pam.d/common-password"
 
 

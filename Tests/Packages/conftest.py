@@ -34,6 +34,8 @@ def packages():
         for line in world.run("dpkg-statoverride", "--list", "*/keychain-*",
                               check=False).stdout.splitlines():
             world.run("dpkg-statoverride", "--remove", line.split()[-1])
+        for path in dpkg.diverted():
+            world.run("dpkg-divert", "--rename", "--remove", path)
         dpkg.install()
     for folder in world.STATE, pathlib.Path("/etc/keychain/policies.d"):
         for entry in folder.iterdir():

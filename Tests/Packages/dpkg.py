@@ -15,11 +15,11 @@ import world  # noqa: E402
 FOLDER = pathlib.Path(os.environ["KEYCHAIN_PACKAGES"])
 AGAIN = pathlib.Path(os.environ["KEYCHAIN_PACKAGES_AGAIN"])
 NAMES = ("keychain-services", "libpam-keychain", "keychain-services-tpm2",
-         "keychain-services-fido2", "keychain-services-secrets")
+         "keychain-services-fido2", "keychain-services-secrets", "keychain-secret-service")
 STACKS = ("common-auth", "common-session", "common-password")
 KILLERS = pathlib.Path("/run/killers")
 # What the maintainer scripts start.
-STEPS = ("deb-systemd-helper", "dpkg-statoverride", "find", "grep", "pam-auth-update", "perl",
+STEPS = ("deb-systemd-helper", "dpkg-divert", "dpkg-statoverride", "find", "grep", "pam-auth-update", "perl",
          "rmdir", "systemd-sysusers", "systemd-tmpfiles")
 
 
@@ -62,7 +62,7 @@ def are_as_installed():
     known = world.run("dpkg-query", "-W", "-f", "${Version}\n", *NAMES, check=False).stdout
     overrides = world.run("dpkg-statoverride", "--list", "*/keychain-*", check=False).stdout
     return (are_installed() and set(known.split()) == {version} and overrides.count(" 2755 ") == 2
-            and stacks_with_the_module() == set(STACKS))
+            and len(diverted()) == 3 and stacks_with_the_module() == set(STACKS))
 
 
 def are_installed():
@@ -70,7 +70,15 @@ def are_installed():
 
 
 def owns(name):
-    return [pathlib.Path(line) for line in world.run("dpkg", "-L", name).stdout.splitlines()]
+    # Other lines tell what is diverted.
+    return [pathlib.Path(line) for line in world.run("dpkg", "-L", name).stdout.splitlines()
+            if line.startswith("/")]
+
+
+def diverted():
+    """What the packages put aside, and where it is then."""
+    told = world.run("dpkg-divert", "--list").stdout
+    return dict(re.findall(r"^diversion of (\S+) to (\S+) by keychain-\S+$", told, re.MULTILINE))
 
 
 def stacks_with_the_module():

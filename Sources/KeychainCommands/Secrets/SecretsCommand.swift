@@ -58,12 +58,12 @@ struct SecretsDisableCommand: ParsableCommand {
         do throws(CommandFailure) { try SecretsFiles().disable() } catch {
             throw keychain.failure(error)
         }
-        if output.json {
-            JSONOutput.write(SecretsStatusRecord(try SecretsEnableCommand.status(keychain)))
-        } else {
-            StandardStream.output.write(
-                "Log out and in again: until then keychain-secrets goes on where it runs.\n")
-        }
+        let status = try SecretsEnableCommand.status(keychain)
+        if output.json { return JSONOutput.write(SecretsStatusRecord(status)) }
+        StandardStream.output.write(
+            status.isEnabled
+                ? "It is enabled for all users of this machine: the bus starts it nonetheless.\n"
+                : "Log out and in again: until then keychain-secrets goes on where it runs.\n")
     }
 }
 

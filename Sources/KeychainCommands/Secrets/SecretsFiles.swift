@@ -3,9 +3,10 @@ internal import FoundationEssentials
 internal import KeychainLinuxSystem
 
 /// The files in a user's own folders by which the bus starts keychain-secrets, and gnome-keyring does not
-/// take its place.
+/// take its place. The package keychain-secret-service does the same for all users.
 struct SecretsFiles {
     static let service = "org.freedesktop.secrets.service"
+    private static let portalName = "org.freedesktop.impl.portal.Secret"
     private static let gnome = "/usr/bin/gnome-keyring-daemon"
     /// By which a file is known that this command wrote.
     private static let mark = "# Written by keychainctl secrets enable.\n"
@@ -19,7 +20,8 @@ struct SecretsFiles {
 
     /// The user's folder of data.
     let data: String
-    let activation: String
+    private let activation: String
+    private let portal: String
     private let autostart: String
     private let unit: String
 
@@ -30,6 +32,7 @@ struct SecretsFiles {
         data = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"
         let settings = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
         activation = data + "/dbus-1/services/" + Self.service
+        portal = data + "/dbus-1/services/" + Self.portalName + ".service"
         autostart = settings + "/autostart/gnome-keyring-secrets.desktop"
         unit = settings + "/systemd/user/gnome-keyring-daemon.service.d/keychain.conf"
     }
@@ -38,8 +41,6 @@ struct SecretsFiles {
     private static func folder(_ variable: String) -> String? {
         ProcessEnvironment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-
-    var isEnabled: Bool { Self.isOwn(activation) }
 
     func enable() throws(CommandFailure) {
         for file in try files() {
@@ -53,7 +54,7 @@ struct SecretsFiles {
     }
 
     func disable() throws(CommandFailure) {
-        for path in [activation, autostart, unit] where Self.isOwn(path) {
+        for path in [activation, portal, autostart, unit] where Self.isOwn(path) {
             do { try FileManager.default.removeItem(atPath: path) } catch {
                 throw CommandFailure(.failure, name: "inputOutput", "could not remove \(path)")
             }
@@ -70,6 +71,17 @@ struct SecretsFiles {
         }
         var files = [File(path: activation, text: text)]
         guard FileIdentity(Self.gnome) != nil else { return files }
+        // By this name gnome-keyring is started too, and takes the other one; it never has this one. The
+        // portal asks by the other.
+        files.append(
+            File(
+                path: portal,
+                text: """
+                    [D-BUS Service]
+                    Name=\(Self.portalName)
+                    Exec=/bin/false
+
+                    """))
         files.append(
             File(
                 path: autostart,

@@ -16,6 +16,7 @@ struct SecretsStatus {
     private static let patience = 15.0
 
     let owner: Owner
+    /// By a file of the user's own, or by the package keychain-secret-service for all users.
     let isEnabled: Bool
     /// By which the desktop's portal asks for sandboxed applications; nil where it does not.
     let portal: String?
@@ -28,7 +29,7 @@ struct SecretsStatus {
 
     init() throws(CommandFailure) {
         let files = try SecretsFiles()
-        isEnabled = files.isEnabled
+        isEnabled = BusActivation(data: files.data).isOurs
         portal = PortalFile(data: files.data).path
         owner = Self.asked().flatMap(Self.owner) ?? .noBus
     }
