@@ -247,20 +247,28 @@ class Guest:
         return self.process is not None and self.process.poll() is None
 
     def power_cut(self):
-        """Nothing is written that was not: what the guest's kernel held is gone."""
+        """Nothing is written that was not: what the guest's kernel held is gone, and with it its
+        messages."""
+        if self.is_on():
+            self.denies_nothing()
+        self.stop()
+
+    def stop(self):
         for process in (self.process, self.tpm):
             if process and process.poll() is None:
                 process.kill()
                 process.wait()
         self.process = self.tpm = None
 
-    stop = power_cut
-
     def reboot(self):
-        # The kernel's messages of this boot end with it.
-        assert self.denials() == []
+        self.denies_nothing()
         self.run("systemctl reboot --no-block")
         self.wait()
+
+    def denies_nothing(self):
+        """To be looked at before the kernel's messages of this boot end."""
+        denied = self.denials()
+        assert not denied, "\n".join(denied)
 
     def denials(self):
         """What AppArmor refused our programs since the machine booted."""
@@ -273,6 +281,11 @@ class Guest:
         with contextlib.suppress(RuntimeError):
             self.monitor.job("snapshot-delete", tag=name, devices=["disk", "swap", "states"])
         self.monitor.job("snapshot-save", tag=name, vmstate="states", devices=["disk", "swap", "states"])
+
+    def go_back(self, name):
+        """To a state, from one in which everything was well."""
+        self.denies_nothing()
+        self.load(name)
 
     def load(self, name):
         self.monitor.do("stop")

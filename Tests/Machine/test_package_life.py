@@ -61,7 +61,7 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     console.becomes("sudo -i", [ALICE[1]])
     guest.save("before the purge")
     for answer, is_kept in (("no", True), ("yes", False)):
-        guest.load("before the purge")
+        guest.go_back("before the purge")
         console.send(f"DEBIAN_FRONTEND=teletype dpkg --purge {OURS}")
         console.terminal.expect("Remove all users' keychains")
         console.terminal.expect(r"\[yes/no\] ")

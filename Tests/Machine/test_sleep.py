@@ -53,7 +53,7 @@ def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
     guest.save("before the keys are read")
     sealed = sealed_class_keys(guest)
     assert {name.split(":")[0] for name in sealed} == {"unlock", "first-unlock"}
-    guest.load("before the keys are read")
+    guest.go_back("before the keys are read")
 
     # A moment later, so that this call ends before.
     guest.run("swapon /dev/vdb"
