@@ -275,7 +275,7 @@ extension RequestError {
 
 extension ItemName {
     /// nil for a stand-in's.
-    fileprivate var reference: ItemReference? {
+    var reference: ItemReference? {
         isStandIn ? nil : ItemReference(itemClass: .attributed, identifier: identifier)
     }
 }

@@ -71,7 +71,7 @@ struct ServiceAnswers {
             guard let target = try target(path, &collections) else { continue }
             if target.isLocked { locked.append(target.target) } else { open.append(path) }
         }
-        guard !locked.isEmpty, scope.canAsk() else {
+        guard try wouldAsk(about: locked.map(\.object)) else {
             return Outcome(.paths(open), .path(ObjectPath.none))
         }
         let task = PromptTask(work: .unlock(locked))
@@ -114,6 +114,23 @@ struct ServiceAnswers {
         }
         var locked: Set<UnlockTarget.Object> = []
         var done: Set<Scope.Place> = []
+    /// Of one collection at least: a prompt would then do something.
+    private func wouldAsk(
+        about objects: [UnlockTarget.Object]
+    ) throws(ServiceError) -> Bool {
+        guard !objects.isEmpty else { return false }
+        let collections = try scope.collections()
+        var done: Set<Scope.Place> = []
+        for place in objects.map(\.place) where done.insert(place).inserted {
+            let items = objects.filter { $0.place == place }.compactMap(\.item?.reference)
+            let isLocked = collections.first { $0.place == place }?.isLocked ?? true
+            if scope.wouldAsk(isLocked ? .unlocking(keychain: place.name) : .items(items)) {
+                return true
+            }
+        }
+        return false
+    }
+
         var effects: [Effect] = []
         var failure: ServiceError?
         for place in named.map(\.object.place) where done.insert(place).inserted {
@@ -274,7 +291,7 @@ struct ServiceAnswers {
         {
             return Outcome(.path(place.path), .path(ObjectPath.none))
         }
-        guard scope.canAsk() else { throw .failed }
+        guard scope.wouldAsk(.creatingKeychain) else { throw .failed }
         let task = PromptTask(work: .createCollection(label: label, alias: alias))
         return Outcome(.path(ObjectPath.none), .path(task.path), effects: [.offered(task)])
     }
