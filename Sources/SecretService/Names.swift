@@ -38,6 +38,8 @@ enum Limits {
     /// Paths that an argument names.
     static let namedPaths = 1000
     static let answeredPaths = AttributedLimits.mostItems
+    /// Of more matches, those in memory come last.
+    static let rankedItems = 1000
     /// An algorithm's, an interface's or a member's name; a window's.
     static let name = 256
 
