@@ -199,7 +199,7 @@ extension Bridge {
         answer(call, .failure(call.request.unanswered))
         // The bus or the keychain never said who it is: its next call asks them again.
         if case .unknown = call.peer.state, call.peer.callsUnderWay == 0 {
-            return forget(call.peer)
+            return letGo(call.peer)
         }
         guard call.peer.current == call.number else { return }
         call.peer.current = nil

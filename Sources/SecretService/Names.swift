@@ -62,6 +62,10 @@ enum Limits {
     static let peers = 512
     /// Of them, connections of programs of one name.
     static let peersOfGroup = 128
+    /// Connections that have sessions or prompts, and are introduced again when they call: of all, and of
+    /// programs of one name.
+    static let dormantPeers = 1024
+    static let dormantPeersOfGroup = 256
     static let locksPerMinute = 6
     static let unwrittenReplies = 64
     /// Items that a program is told of when their collection is locked: those that it was shown last.
