@@ -147,6 +147,8 @@ final class Call {
     let deadline: ContinuousClock.Instant
     /// The last number that was given before its work began: its answer has all that changed before.
     var moment: UInt64 = 0
+    /// Whether it waits for the user.
+    var isAsking = false
     /// Ends what waits for the user, once the program has gone.
     let cancellation = Cancellation()
 
