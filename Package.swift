@@ -63,8 +63,9 @@ let fuzzed: [Target.Dependency] = [
     "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
     "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainRows",
-    "KeychainSecrets", "LoginHandoff", "PolicyLanguage", "PolicyLanguageServer", "PolicySyntax",
-    "PolicyTools", "SecretJSON", "SystemTestSupport",
+    "KeychainSecrets", "LibCrypto", "LoginHandoff", "MessageBus", "PolicyLanguage",
+    "PolicyLanguageServer", "PolicySyntax", "PolicyTools", "SecretJSON", "SecretService",
+    "SystemTestSupport",
 ]
 let fuzzers: [Target] =
     Context.environment["KEYCHAIN_FUZZ"] == nil

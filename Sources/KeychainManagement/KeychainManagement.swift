@@ -50,10 +50,14 @@ package struct KeychainManagement: Sendable {
     /// The user's keychains as the caller may know of them; the login keychain is there or could be.
     package func statusOfAll(for caller: Caller) -> [KeychainStatus] {
         var names = folder.names(of: caller.user)
-        if !names.contains(.login) { names.insert(.login, at: 0) }
-        if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
-        // For programs that a deputy brings the machine's keychain is not there.
-        if caller.via != nil { names.removeAll { $0 == .system } }
+        if caller.via == nil {
+            if !names.contains(.login) { names.insert(.login, at: 0) }
+            if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
+        } else {
+            // For programs that a deputy brings the machine's keychain is not there, and a login
+            // keychain that no login has made yet is one that they may have made.
+            names.removeAll { $0 == .system }
+        }
         return names.map { folder.status(of: $0, for: caller, vault) }
     }
 

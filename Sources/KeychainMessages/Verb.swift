@@ -80,6 +80,14 @@ extension Int: VerbAnswer, MessageValue {
     }
 }
 
+extension Bool: VerbAnswer, MessageValue {
+    package func encode(into message: inout MessageWriter) { message.append(self) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self = try message.flag()
+    }
+}
+
 /// Lines for people.
 extension String: VerbAnswer, MessageValue {
     package func encode(into message: inout MessageWriter) { message.append(self) }
@@ -168,6 +176,7 @@ package enum Verbs {
         EndProofs.self,  // 33
         ReadFormerSecrets.self,  // 34
         DeleteKeychain.self,  // 35
+        WouldAsk.self,  // 36
     ]
 
     /// nil for a verb of a newer version.
@@ -222,6 +231,7 @@ package protocol VerbHandler {
     func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> [ItemReference]
     func handle(_ verb: ReadFormerSecrets, for client: Peer) throws(RequestError) -> [FormerSecret]
     func handle(_ verb: DeleteKeychain, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: WouldAsk, for client: Peer) throws(RequestError) -> Bool
 }
 
 package struct Add: Verb {

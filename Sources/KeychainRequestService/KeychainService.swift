@@ -265,6 +265,11 @@ extension KeychainService: VerbHandler {
             for: client, hasPasscode: management.hasPasscode(client.caller))
     }
 
+    package func handle(_ verb: WouldAsk, for client: any Client) -> Bool {
+        authentication.mayAsk(.allow, for: client)
+            && authentication.wouldAsk(Question(verb.matter), for: client)
+    }
+
     package func handle(_ verb: EndContext, for client: any Client) -> Done {
         authentication.endContext(of: client)
         return Done()

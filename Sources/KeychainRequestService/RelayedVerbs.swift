@@ -25,6 +25,14 @@ enum RelayedVerbs {
         case let verb as EndProofs:
             try require(verb.items.allSatisfy { $0.itemClass == .attributed })
             return nil
+        case let verb as WouldAsk:
+            switch verb.matter {
+            case .items(let items):
+                try require(items.allSatisfy { $0.itemClass == .attributed })
+                return nil
+            case .creatingKeychain: return nil
+            case .unlocking(let keychain), .deleting(let keychain): return keychain
+            }
         case let verb as CreateKeychain:
             try require(verb.asks)
             return verb.name

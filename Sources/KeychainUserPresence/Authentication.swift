@@ -46,9 +46,9 @@ package struct Authentication: Sendable {
         }
     }
 
-    /// Whether a question about these items would be put now, if the request allowed it.
-    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
-        authenticator.wouldAsk(about: items, for: client)
+    /// Whether the question would be put now, if the request allowed it.
+    package func wouldAsk(_ question: Question, for client: any Client) -> Bool {
+        authenticator.wouldAsk(question, for: client)
     }
 
     /// A password that the user makes up.

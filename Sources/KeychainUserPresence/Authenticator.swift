@@ -8,8 +8,8 @@ package import KeychainSecrets
 package protocol Authenticator: Sendable {
     /// Whether a user could be asked for this client.
     func canAsk(for client: any Client) -> Bool
-    /// Whether a question about these items would be put to the client's user now.
-    func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool
+    /// Whether the question would be put to the client's user now.
+    func wouldAsk(_ question: Question, for client: any Client) -> Bool
     /// Whether a prompter is registered for the caller's session.
     func hasPrompter(for caller: Caller) -> Bool
     /// What the caller could be asked to prove on this machine.
@@ -50,7 +50,7 @@ package protocol Authenticator: Sendable {
 }
 
 extension Authenticator {
-    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
+    package func wouldAsk(_ question: Question, for client: any Client) -> Bool {
         canAsk(for: client)
     }
 
@@ -119,6 +119,16 @@ package struct Question: Sendable, Equatable {
         default: nil
         }
     }
+    /// What it would change besides items, as far as a no to it is one to the same question later.
+    package var change: String? {
+        switch purpose {
+        // Its name is the program's to choose.
+        case .createKeychain: purpose.rawValue
+        case .deleteKeychain, .setDefaultKeychain:
+            ([purpose.rawValue] + names.prefix(1)).joined(separator: " ")
+        default: nil
+        }
+    }
     /// Names of the items it is about, at most `mostNames`.
     package let names: [String]
     package let itemCount: Int
@@ -143,6 +153,20 @@ package struct Question: Sendable, Equatable {
         self.itemCount = itemCount
         self.items = items
         self.reason = reason
+    }
+
+    /// About the matter, without words for people.
+    package init(_ matter: WouldAsk.Matter) {
+        switch matter {
+        case .items(let items):
+            self.init(.read, names: [], itemCount: items.count, items: items, reason: nil)
+        case .unlocking(let keychain):
+            self.init(.unlockKeychain, names: [keychain], itemCount: 0, reason: nil)
+        case .creatingKeychain:
+            self.init(.createKeychain, names: [], itemCount: 0, reason: nil)
+        case .deleting(let keychain):
+            self.init(.deleteKeychain, names: [keychain], itemCount: 0, reason: nil)
+        }
     }
 
     package func adding(_ remark: String) -> Question {

@@ -32,7 +32,7 @@ package final class UserPrompts {
 
     /// Whether a question about these items would be put now. Searches, which ask nothing, want to know.
     package func wouldAsk(about items: [ItemReference]) -> Bool {
-        authentication.wouldAsk(about: items, for: client)
+        authentication.wouldAsk(Question(.items(items)), for: client)
     }
 
     /// The client still is the program that it was when the request came. To be asked after each

@@ -28,6 +28,8 @@ final class PromptRateLimiter: Sendable {
         /// The keychain that is to be opened, where the question is about all of it: by whichever
         /// program.
         var keychain: String?
+        /// What else it would change (`Question.change`).
+        var change: String?
     }
 
     enum Outcome: Sendable {
@@ -48,8 +50,8 @@ final class PromptRateLimiter: Sendable {
     /// Wrong answers and a no cost at least this much time.
     private static let shortestPause: Duration = .seconds(2)
     private static let longestPause: Duration = .seconds(300)
-    /// The second no about the same items or keychain is taken for an answer; of one program the
-    /// fifth.
+    /// The second no about the same items, keychain or change is taken for an answer; of one program
+    /// the fifth.
     private static let patience = (items: 2, program: 5)
     private static let firstSilence: Duration = .seconds(60)
     private static let longestSilence: Duration = .seconds(900)
@@ -67,6 +69,7 @@ final class PromptRateLimiter: Sendable {
             case program(String)
             case item(ItemReference, of: String)
             case keychain(String)
+            case change(String, of: String)
         }
         let name: Name
         let place: PrompterPlace
@@ -222,7 +225,8 @@ final class PromptRateLimiter: Sendable {
             Subject.Name.item($0, of: matter.program)
         }
         let keychain = matter.keychain.map { Subject.Name.keychain($0) }
-        return ([.program(matter.program)] + items + [keychain].compactMap { $0 })
+        let change = matter.change.map { Subject.Name.change($0, of: matter.program) }
+        return ([.program(matter.program)] + items + [keychain, change].compactMap { $0 })
             .map { Subject(name: $0, place: matter.place) }
     }
 

@@ -42,13 +42,10 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     /// Where the user has said no a few times, or was asked too often, no question is put for a while.
-    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
+    package func wouldAsk(_ question: Question, for client: any Client) -> Bool {
         guard let place = prompters.prompter(for: client.caller)?.place ?? terminal(of: client)
         else { return false }
-        let matter = PromptRateLimiter.Matter(
-            user: client.caller.user, program: client.caller.identifier ?? "", place: place,
-            items: items)
-        return (try? budget.check(matter)) != nil
+        return (try? budget.check(matter(client, question, at: place))) != nil
     }
 
     package func hasPrompter(for caller: Caller) -> Bool { prompters.prompter(for: caller) != nil }
@@ -243,7 +240,8 @@ package final class PromptedAuthenticator: Authenticator {
     ) -> PromptRateLimiter.Matter {
         PromptRateLimiter.Matter(
             user: client.caller.user, program: client.caller.identifier ?? "",
-            place: place, items: question?.items ?? [], keychain: question?.keychain)
+            place: place, items: question?.items ?? [], keychain: question?.keychain,
+            change: question?.change)
     }
 
     private func terminal(of client: any Client) -> PrompterPlace? {

@@ -145,6 +145,7 @@ extension Bridge {
         guard !asked else { return answer(call, result.refusing(call.request)) }
         call.peer.current = nil
         if keychains.mayAsk, call.request.mayAsk, case .failure(.isLocked) = result {
+            call.isAsking = true
             questions.ask(
                 of: work.scope.peer.group, number, run(work, of: number, asking: true))
         } else {
@@ -196,10 +197,10 @@ extension Bridge {
         call.peer.waiting.removeAll { $0 === call }
         // A question that stands goes on: its answer serves the next try.
         questions.drop(call.number)
-        answer(call, .failure(call.request.unanswered))
+        answer(call, .failure(call.isAsking ? call.request.unanswered : .failed))
         // The bus or the keychain never said who it is: its next call asks them again.
         if case .unknown = call.peer.state, call.peer.callsUnderWay == 0 {
-            return forget(call.peer)
+            return letGo(call.peer)
         }
         guard call.peer.current == call.number else { return }
         call.peer.current = nil

@@ -10,24 +10,50 @@ extension Bridge {
     func peer(_ name: String) -> Peer? {
         if let known = peers[name] {
             known.lastCall = .now
+            guard known.isDormant else { return known }
+            guard makeRoom() else { return nil }
+            introduce(known)
             return known
         }
-        guard peers.count < Limits.peers || forgetOneIdle() else { return nil }
+        guard makeRoom() else { return nil }
         let peer = Peer(name, serial: nextNumber(), mayAsk: keychains.mayAsk)
         peers[name] = peer
         introduce(peer)
         return peer
     }
 
-    /// The one that has called least lately, and has nothing here: it is introduced anew.
-    private func forgetOneIdle(where isMeant: (Peer) -> Bool = { _ in true }) -> Bool {
-        let meant = peers.values.filter(isMeant)
-        for peer in meant { peer.dropUnusedPrompts() }
-        guard let oldest = meant.filter(\.isIdle).min(by: { $0.lastCall < $1.lastCall }) else {
-            return false
+    private func makeRoom() -> Bool {
+        peers.values.count { !$0.isDormant } < Limits.peers || letOneGo()
+    }
+
+    /// The one that has called least lately, and for which nothing is done: it is introduced anew.
+    private func letOneGo(where isMeant: (Peer) -> Bool = { _ in true }) -> Bool {
+        let meant = peers.values.filter { peer in
+            guard case .known = peer.state else { return false }
+            return peer.callsUnderWay == 0 && !peer.isPrompting && isMeant(peer)
         }
-        forget(oldest)
+        guard let oldest = meant.min(by: { $0.lastCall < $1.lastCall }) else { return false }
+        letGo(oldest)
         return true
+    }
+
+    /// The keychain lets its process go; its sessions and prompts stay.
+    func letGo(_ peer: Peer) {
+        peer.dropUnusedPrompts()
+        guard !peer.sessions.isEmpty || !peer.prompts.isEmpty else { return forget(peer) }
+        endIntroduction(of: peer)
+        peer.state = .dormant
+        peer.introduction = nextNumber()
+        forgetOneDormant(beyond: Limits.dormantPeersOfGroup) { $0.isOf(peer.group) }
+        forgetOneDormant(beyond: Limits.dormantPeers) { _ in true }
+    }
+
+    private func forgetOneDormant(beyond most: Int, where isMeant: (Peer) -> Bool) {
+        let dormant = peers.values.filter { $0.isDormant && isMeant($0) }
+        guard dormant.count > most,
+            let oldest = dormant.min(by: { $0.lastCall < $1.lastCall })
+        else { return }
+        forget(oldest)
     }
 
     /// It takes its calls, questions and sessions along.
@@ -40,6 +66,10 @@ extension Bridge {
             questions.drop(call.number)
             _ = end(call)
         }
+        endIntroduction(of: peer)
+    }
+
+    private func endIntroduction(of peer: Peer) {
         guard case .known(let introduced) = peer.state, keychains.tellsPeersApart else { return }
         let keychains = keychains
         quick.submit { keychains.forget(introduced) }
@@ -52,9 +82,11 @@ extension Bridge {
             peer.state = .known(IntroducedPeer(handle: 0, group: nil))
             return
         }
-        let name = peer.name
+        peer.state = .unknown
+        let (name, number) = (peer.name, nextNumber())
+        peer.introduction = number
         ask("GetConnectionCredentials", [.text(name)]) { [weak peer] reply in
-            guard let peer else { return }
+            guard let peer, peer.introduction == number else { return }
             let credentials = try? ConnectionCredentials(reply)
             if let process = credentials?.process {
                 return self.introduce(peer, as: process, heardOf: nil)
@@ -65,7 +97,7 @@ extension Bridge {
             // A number may be another process's by now, which began after the connection was heard of:
             // the keychain refuses that one. A name that is gone needs no introduction.
             self.ask("NameHasOwner", [.text(name)]) { [weak peer] reply in
-                guard let peer else { return }
+                guard let peer, peer.introduction == number else { return }
                 guard (try? reply.bool()) == true else { return self.refuse(peer, .accessDenied) }
                 self.introduce(peer, as: process, heardOf: self.heardOf(name))
             }
@@ -73,20 +105,20 @@ extension Bridge {
     }
 
     private func introduce(_ peer: Peer, as process: Descriptor, heardOf: UInt64?) {
-        let (name, serial, keychains, inbox) = (peer.name, peer.serial, keychains, inbox)
+        let (name, number, keychains, inbox) = (peer.name, peer.introduction, keychains, inbox)
         quick.submit {
             let result: Result<IntroducedPeer, RequestError>
             do throws(RequestError) {
                 result = .success(try keychains.introduce(process, heardOf: heardOf))
             } catch { result = .failure(error) }
-            inbox.post { $0.introduced(name, serial, result) }
+            inbox.post { $0.introduced(name, number, result) }
         }
     }
 
     private func introduced(
-        _ name: String, _ serial: UInt64, _ result: Result<IntroducedPeer, RequestError>
+        _ name: String, _ number: UInt64, _ result: Result<IntroducedPeer, RequestError>
     ) {
-        guard let peer = peers[name], peer.serial == serial else {
+        guard let peer = peers[name], peer.introduction == number else {
             guard case .success(let introduced) = result else { return }
             let keychains = keychains
             return quick.submit { keychains.forget(introduced) }
@@ -97,7 +129,9 @@ extension Bridge {
             // can't be told apart are one program here.
             let hasRoom = hasRoom(in: introduced.group)
             peer.state = .known(introduced)
-            if hasRoom { proceed(peer) } else { refuse(peer, .limitsExceeded) }
+            guard hasRoom else { return refuse(peer, .limitsExceeded) }
+            proceed(peer)
+            tellItems(to: peer)
         case .failure(let error):
             if case .refused = error { return refuse(peer, .accessDenied) }
             refuse(peer, .failed)
@@ -106,12 +140,10 @@ extension Bridge {
 
     /// All programs that can't be told apart share the room of one group.
     private func hasRoom(in group: String?) -> Bool {
-        func isOfGroup(_ peer: Peer) -> Bool {
+        peers.values.count { peer in
             guard case .known(let other) = peer.state else { return false }
             return other.group == group
-        }
-        return peers.values.count(where: isOfGroup) < Limits.peersOfGroup
-            || forgetOneIdle(where: isOfGroup)
+        } < Limits.peersOfGroup || letOneGo { $0.isOf(group) }
     }
 
     /// Its next call has it introduced again.
@@ -119,7 +151,8 @@ extension Bridge {
         let waiting = peer.waiting
         peer.waiting = []
         for call in waiting { answer(call, .failure(error)) }
-        forget(peer)
+        // The process is gone, or another's.
+        if error == .accessDenied { forget(peer) } else { letGo(peer) }
     }
 }
 

@@ -23,8 +23,7 @@ extension Bridge {
     func tell(
         _ item: ItemName, _ event: ItemEvent, _ place: Scope.Place, toGroup group: String?
     ) {
-        for other in peers.values where other.watched.contains(place) {
-            guard case .known(let told) = other.state, told.group == group else { continue }
+        for other in peers.values where other.watched.contains(place) && other.isOf(group) {
             tell(item, event, place, to: other)
         }
         switch event {
@@ -159,8 +158,9 @@ extension Bridge {
     }
 
     private func readItems(in place: Scope.Place, for peer: Peer) {
-        guard case .known(let introduced) = peer.state, peers[peer.name] === peer else { return }
-        guard !peer.isPrompting else {
+        guard case .known(let introduced) = peer.state, peers[peer.name] === peer,
+            !peer.isPrompting
+        else {
             peer.shown[place]?.isBeingRead = false
             return
         }

@@ -141,7 +141,7 @@ extension ServiceRequest {
         }
     }
 
-    /// What a client hears that waited too long.
+    /// What a client hears whose user took too long.
     var unanswered: ServiceError {
         switch self {
         case .getSecret: .isLocked

@@ -16,6 +16,26 @@ struct ItemFacts: Sendable, Equatable {
     var type: String { pairs.text(.schema) ?? "" }
 }
 
+/// The place of a match among all: the fewest further attributes, the latest change, the identifier.
+struct ItemRank: Comparable {
+    private let pairs: Int
+    private let modified: UInt64
+    private let identifier: [UInt8]
+
+    init(_ item: ItemName, _ facts: ItemFacts) {
+        // To what was looked for all are further ones, but for the type.
+        pairs = facts.pairs.count - (facts.pairs[.schema] == nil ? 0 : 1)
+        modified = facts.modified
+        identifier = item.identifier
+    }
+
+    static func < (a: Self, b: Self) -> Bool {
+        if a.pairs != b.pairs { return a.pairs < b.pairs }
+        if a.modified != b.modified { return a.modified > b.modified }
+        return a.identifier.lexicographicallyPrecedes(b.identifier)
+    }
+}
+
 /// What a search finds.
 struct FoundItem: Sendable, Equatable {
     let item: ItemName

@@ -28,6 +28,26 @@ struct KeychainItems: CollectionItems {
         }
     }
 
+    /// Of those whose attributes can be read now.
+    static func facts(
+        of items: [ItemName], in keychain: String, _ endpoint: any KeychainEndpoint
+    ) throws(ServiceError) -> [ItemName: ItemFacts] {
+        var query = ItemQuery(.attributed)
+        query.keychain = keychain
+        query.references = items.compactMap(\.reference)
+        query.limit = nil
+        query.returnFields = [.attributes, .persistentReference]
+        query.authenticationUI = .skip
+        do throws(RequestError) {
+            return Dictionary(
+                uniqueKeysWithValues: try endpoint.send(CopyMatching(query))
+                    .map { (ItemName($0.reference), ItemFacts($0)) })
+        } catch {
+            if error == .state(.notFound) { return [:] }
+            throw ServiceError(error)
+        }
+    }
+
     func search(_ pairs: Attributes) throws(ServiceError) -> [FoundItem] {
         try Self.search(pairs, in: keychain, endpoint, standIns).map(\.found)
     }
@@ -275,7 +295,7 @@ extension RequestError {
 
 extension ItemName {
     /// nil for a stand-in's.
-    fileprivate var reference: ItemReference? {
+    var reference: ItemReference? {
         isStandIn ? nil : ItemReference(itemClass: .attributed, identifier: identifier)
     }
 }

@@ -38,6 +38,8 @@ enum Limits {
     /// Paths that an argument names.
     static let namedPaths = 1000
     static let answeredPaths = AttributedLimits.mostItems
+    /// Of more matches, those in memory come last.
+    static let rankedItems = 1000
     /// An algorithm's, an interface's or a member's name; a window's.
     static let name = 256
 
@@ -60,6 +62,10 @@ enum Limits {
     static let peers = 512
     /// Of them, connections of programs of one name.
     static let peersOfGroup = 128
+    /// Connections that have sessions or prompts, and are introduced again when they call: of all, and of
+    /// programs of one name.
+    static let dormantPeers = 1024
+    static let dormantPeersOfGroup = 256
     static let locksPerMinute = 6
     static let unwrittenReplies = 64
     /// Items that a program is told of when their collection is locked: those that it was shown last.

@@ -56,7 +56,7 @@ struct CollectionAnswers {
     func delete() throws(ServiceError) -> Outcome {
         _ = try scope.facts(of: place)
         guard try !scope.isFixed(place) else { throw .notSupported }
-        guard scope.canAsk() else { throw .accessDenied }
+        guard scope.wouldAsk(.deleting(keychain: place.name)) else { throw .accessDenied }
         let task = PromptTask(work: .deleteCollection(place))
         return Outcome(.path(task.path), effects: [.offered(task)])
     }
@@ -135,9 +135,9 @@ struct ItemAnswers {
                 .path(ObjectPath.none), effects: [.item(item, .deleted, in: place)])
         } catch {
             // In an open collection it is a proof that is missing.
-            guard error == .isLocked, try !scope.facts(of: place).isLocked, scope.canAsk() else {
-                throw error
-            }
+            guard error == .isLocked, try !scope.facts(of: place).isLocked,
+                scope.wouldAsk(.items([item].compactMap(\.reference)))
+            else { throw error }
         }
         let task = PromptTask(work: .deleteItem(item, in: place))
         return Outcome(.path(task.path), effects: [.offered(task)])

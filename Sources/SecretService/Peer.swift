@@ -8,12 +8,20 @@ final class Peer {
         /// Its calls wait until the keychain knows who it is.
         case unknown
         case known(IntroducedPeer)
+        /// What it has here stays; its next call has it introduced again.
+        case dormant
     }
 
     let name: String
     /// Of one that was forgotten and came again, another one.
     let serial: UInt64
-    var state = State.unknown
+    var state = State.unknown {
+        didSet { if case .known(let peer) = state { latest = peer } }
+    }
+    /// The number of its introduction: what comes of an earlier one is let go.
+    var introduction: UInt64 = 0
+    /// As it was introduced last.
+    private var latest: IntroducedPeer?
     /// Calls that wait for the one before them.
     var waiting: [Call] = []
     /// The call that is being done: they are done in their order, but for those that wait for the user.
@@ -49,20 +57,23 @@ final class Peer {
         self.context = context
     }
 
-    var group: String? {
-        if case .known(let peer) = state { peer.group } else { nil }
+    var group: String? { latest?.group }
+
+    /// False for one of which it was never known.
+    func isOf(_ group: String?) -> Bool { latest.map { $0.group == group } ?? false }
+
+    var isDormant: Bool {
+        if case .dormant = state { true } else { false }
     }
 
     /// From the call of a prompt until the signal of its end has been sent.
     var isPrompting: Bool { prompts.values.contains { $0.state != .offered } }
 
     /// Those that were offered and not called for in time.
-    func dropUnusedPrompts() {
-        let oldest = ContinuousClock.now - Limits.unusedPrompt
+    func dropUnusedPrompts(now: ContinuousClock.Instant = .now) {
+        let oldest = now - Limits.unusedPrompt
         prompts = prompts.filter { $0.value.state != .offered || $0.value.made > oldest }
     }
-
-    var isIdle: Bool { callsUnderWay == 0 && sessions.isEmpty && prompts.isEmpty }
 
     /// The oldest makes room.
     func show(_ item: ItemName, _ standIn: StandIn) {
@@ -136,6 +147,8 @@ final class Call {
     let deadline: ContinuousClock.Instant
     /// The last number that was given before its work began: its answer has all that changed before.
     var moment: UInt64 = 0
+    /// Whether it waits for the user.
+    var isAsking = false
     /// Ends what waits for the user, once the program has gone.
     let cancellation = Cancellation()
 

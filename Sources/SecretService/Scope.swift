@@ -32,9 +32,10 @@ struct Scope: Sendable {
 
     var endpoint: any KeychainEndpoint { keychains.endpoint(of: peer, transfer: transfer) }
 
-    /// Whether there is a user who could be asked.
-    func canAsk() -> Bool {
-        keychains.mayAsk && (try? send(ReadCapabilities(), asking: true))?.interaction ?? false
+    /// Whether there is a user who would be asked now. A program whose user said no twice hears what it
+    /// would hear with no user there.
+    func wouldAsk(_ matter: WouldAsk.Matter) -> Bool {
+        keychains.mayAsk && (try? send(WouldAsk(matter), asking: true)) ?? false
     }
 
     // MARK: Collections

@@ -7,6 +7,10 @@ internal import Terminal
 package enum SecretsProgram {
     /// Bytes of the name that a process chooses for itself, and more.
     private static let longestName = 64
+    private static let longestCommand = 4096
+
+    /// The one that has the service in itself.
+    package static let embedded = "keychain-secrets-embedded"
 
     /// Offers the service until the bus goes; the number is the program's status.
     package static func serve(
@@ -68,7 +72,17 @@ package enum SecretsProgram {
     private static func program(of process: Int32) -> String? {
         if let file = PinnedProcess(pid: process, pidfd: nil)?.executable() { return file.path }
         let name = KernelFile.read("/proc/\(process)/comm", limit: longestName)
-        return name.flatMap { String(validating: $0.prefix { $0 != 10 }, as: UTF8.self) }
+        let text = name.flatMap { String(validating: $0.prefix { $0 != 10 }, as: UTF8.self) }
+        // The kernel cuts the names of both programs at the same letter.
+        guard text == "keychain-secret", isEmbedded(process) else { return text }
+        return embedded
+    }
+
+    /// By the words it was started with.
+    private static func isEmbedded(_ process: Int32) -> Bool {
+        let words = KernelFile.read("/proc/\(process)/cmdline", limit: longestCommand)?
+            .split(separator: 0)
+        return words?.contains { $0.elementsEqual("--embedded".utf8) } ?? false
     }
 
     @discardableResult

@@ -33,23 +33,59 @@ struct ServiceAnswers {
     }
 
     func search(_ pairs: Attributes) throws(ServiceError) -> Outcome {
-        try answer(
-            pairs, KeychainItems.search(pairs, in: nil, scope.endpoint, scope.standIns))
+        let kept = try KeychainItems.search(pairs, in: nil, scope.endpoint, scope.standIns)
+            .map { (Scope.Place.keychain($0.keychain), $0.found) }
+        let inMemory = try scope.items(in: .memory).search(pairs)
+        guard !inMemory.isEmpty else { return answer(kept) }
+        let open = ranked(inMemory, among: kept.filter { !$0.1.isLocked })
+        return answer(open + kept.filter(\.1.isLocked))
     }
 
-    /// With what the user's keychains have.
+    /// With what the user's keychains have; nil where items in memory have a place among them, which
+    /// takes another request.
     func answer(
         _ pairs: Attributes, _ kept: [(keychain: String, found: FoundItem)]
-    ) throws(ServiceError) -> Outcome {
-        let found =
-            kept.map { (Scope.Place.keychain($0.keychain), $0.found) }
-            + (try scope.items(in: .memory).search(pairs)).map { (.memory, $0) }
+    ) throws(ServiceError) -> Outcome? {
+        guard try scope.items(in: .memory).search(pairs).isEmpty else { return nil }
+        return answer(kept.map { (Scope.Place.keychain($0.keychain), $0.found) })
+    }
+
+    private func answer(_ found: [(Scope.Place, FoundItem)]) -> Outcome {
         func paths(locked: Bool) -> [String] {
             found.filter { $0.1.isLocked == locked }.map { $0.0.path(of: $0.1.item) }
         }
         return Outcome(
             .paths(paths(locked: false)), .paths(paths(locked: true)),
             effects: found.compactMap { $0.1.effect } + Self.listed(found))
+    }
+
+    /// Both come in the order of all matches. The keychain does not tell the ranks of its own: they are
+    /// made of their attributes, where these can be read. Among too many matches no client looks for
+    /// the best.
+    private func ranked(
+        _ inMemory: [FoundItem], among kept: [(Scope.Place, FoundItem)]
+    ) -> [(Scope.Place, FoundItem)] {
+        var ranks: [ItemName: ItemRank] = [:]
+        if kept.count <= Limits.rankedItems {
+            for (place, matches) in Dictionary(grouping: kept, by: \.0) {
+                guard case .keychain(let keychain) = place else { continue }
+                let items = matches.map(\.1.item)
+                let facts = try? KeychainItems.facts(of: items, in: keychain, scope.endpoint)
+                for (item, facts) in facts ?? [:] { ranks[item] = ItemRank(item, facts) }
+            }
+        }
+        var rest = inMemory[...]
+        let memory = scope.items(in: .memory)
+        var all: [(Scope.Place, FoundItem)] = []
+        for match in kept {
+            while let rank = ranks[match.1.item], let first = rest.first,
+                let facts = try? memory.facts(of: first.item), ItemRank(first.item, facts) < rank
+            {
+                all.append((.memory, rest.removeFirst()))
+            }
+            all.append(match)
+        }
+        return all + rest.map { (.memory, $0) }
     }
 
     /// Stand-ins are no items.
@@ -71,11 +107,28 @@ struct ServiceAnswers {
             guard let target = try target(path, &collections) else { continue }
             if target.isLocked { locked.append(target.target) } else { open.append(path) }
         }
-        guard !locked.isEmpty, scope.canAsk() else {
+        guard try wouldAsk(about: locked.map(\.object)) else {
             return Outcome(.paths(open), .path(ObjectPath.none))
         }
         let task = PromptTask(work: .unlock(locked))
         return Outcome(.paths(open), .path(task.path), effects: [.offered(task)])
+    }
+
+    /// Of one collection at least: a prompt would then do something.
+    private func wouldAsk(
+        about objects: [UnlockTarget.Object]
+    ) throws(ServiceError) -> Bool {
+        guard !objects.isEmpty else { return false }
+        let collections = try scope.collections()
+        var done: Set<Scope.Place> = []
+        for place in objects.map(\.place) where done.insert(place).inserted {
+            let items = objects.filter { $0.place == place }.compactMap(\.item?.reference)
+            let isLocked = collections.first { $0.place == place }?.isLocked ?? true
+            if scope.wouldAsk(isLocked ? .unlocking(keychain: place.name) : .items(items)) {
+                return true
+            }
+        }
+        return false
     }
 
     /// nil for what the client can't know of.
@@ -274,7 +327,7 @@ struct ServiceAnswers {
         {
             return Outcome(.path(place.path), .path(ObjectPath.none))
         }
-        guard scope.canAsk() else { throw .failed }
+        guard scope.wouldAsk(.creatingKeychain) else { throw .failed }
         let task = PromptTask(work: .createCollection(label: label, alias: alias))
         return Outcome(.path(ObjectPath.none), .path(task.path), effects: [.offered(task)])
     }

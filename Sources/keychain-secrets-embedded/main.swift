@@ -18,6 +18,7 @@ else {
     exit(2)
 }
 try? ProcessHardening.apply()
+ProcessHardening.boundMemory()
 guard DaemonSocket.ofThisProcess == nil else {
     exit(
         SecretsProgram.complain(

@@ -33,7 +33,7 @@ case .daemon:
 case .embedded:
     // Another program has the service in itself, and this one's group is none of its business. It is
     // installed beside this one.
-    let embedded = "keychain-secrets-embedded"
+    let embedded = SecretsProgram.embedded
     let beside = InstalledProgram.sibling(embedded).flatMap {
         InstalledProgram.isTrusted($0) ? $0 : nil
     }

@@ -18,6 +18,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case editors
     case helperRequests = "helper-requests"
     case imports
+    case busCalls = "bus-calls"
 
     /// Whether the bytes mean anything. Throws where what was read is written differently; a trap
     /// ends the program.
@@ -37,6 +38,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .editors: try Editors.read(bytes)
         case .helperRequests: try HelperRequests.read(bytes)
         case .imports: try Imports.read(bytes)
+        case .busCalls: try BusCalls.read(bytes)
         }
     }
 

@@ -50,6 +50,7 @@ enum Seeds {
         case .editors: Editors.seeds
         case .helperRequests: HelperRequests.seeds
         case .imports: Imports.seeds
+        case .busCalls: BusCalls.seeds
         }
     }
 

@@ -41,6 +41,14 @@ import Testing
         #expect(found.map(\.state) == [.fine])
     }
 
+    @Test func `the status tells where all programs share one set of items`() {
+        let shared = SecretsStatus(
+            .process(7, program: "keychain-secrets-embedded"), isEnabled: false)
+        #expect(shared.isShared && shared.text.contains("share one set of items"))
+        let apart = SecretsStatus(.process(7, program: Self.ours), isEnabled: false)
+        #expect(!apart.isShared && !apart.text.contains("share"))
+    }
+
     @Test func `another program at the name is told with what helps`() throws {
         let found = try findings(.process(7, program: Self.gnome))
         #expect(found.map(\.state) == [.note])

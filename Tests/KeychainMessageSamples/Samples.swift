@@ -202,7 +202,7 @@ package enum Samples {
             FindAttributed(keychain: "work", pairs: [.pair("a"): .string("b")], limit: 9),
             WatchKeychains(after: 9), EndProofs(of: [attributedReference]),
             ReadFormerSecrets(keychain: "work", attributedReference, generation: 3),
-            DeleteKeychain(keychain: "work"),
+            DeleteKeychain(keychain: "work"), WouldAsk(.items([attributedReference])),
         ]
     }
 
@@ -241,7 +241,7 @@ package enum Samples {
                         contentType: "text/plain", replaced: 1.5, program: "exe:/a",
                         secret: secret("old"))
                 ]),
-            part(DeleteKeychain.self, Done()),
+            part(DeleteKeychain.self, Done()), part(WouldAsk.self, true),
         ]
     }
 

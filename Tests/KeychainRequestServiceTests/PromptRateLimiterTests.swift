@@ -245,4 +245,18 @@ private final class Asking {
         #expect(asking.ask(opening("exe:/usr/bin/chat"), .agreed) == 60)
         #expect(asking.ask(opening("exe:/usr/bin/mail"), .agreed) == 0)
     }
+
+    @Test func `the second no to a change is one to the same change of the same program`() {
+        func changing(_ change: String, _ program: String = "exe:/a") -> PromptRateLimiter.Matter {
+            var changing = matter(program)
+            changing.change = change
+            return changing
+        }
+        #expect(asking.ask(changing("createKeychain"), .declined) == 0)
+        #expect(asking.ask(changing("createKeychain"), .declined) == 2)
+        // For these there is the pause after each no alone.
+        #expect(asking.ask(changing("createKeychain", "exe:/b"), .agreed) == 2)
+        #expect(asking.ask(changing("deleteKeychain work"), .agreed) == 0)
+        #expect(asking.ask(changing("createKeychain"), .agreed) == 58)
+    }
 }

@@ -27,9 +27,9 @@ import Testing
 
     @Test func `of the verbs as programs use them, it has no more than these`() {
         let admitted = Samples.verbs.filter { refusal($0) == nil }.map { type(of: $0).number }
-        // Status, lock, capabilities, the search of its class, the end of proofs for its items, and the
-        // deletion of a keychain, which its user is asked about.
-        #expect(admitted == [5, 8, 12, 31, 33, 35])
+        // Status, lock, capabilities, the search of its class, the end of proofs for its items, the
+        // deletion of a keychain, which its user is asked about, and whether that user would be.
+        #expect(admitted == [5, 8, 12, 31, 33, 35, 36])
     }
 
     @Test func `it has items of its own class alone`() {
@@ -48,6 +48,7 @@ import Testing
         var foreign = query(.attributed)
         foreign.references = [Samples.reference]
         #expect(refusal(CopyMatching(foreign)) == .refused(.notEntitled))
+        #expect(refusal(WouldAsk(.items([Samples.reference]))) == .refused(.notEntitled))
     }
 
     @Test func `the machine's keychain is not there for it`() {
@@ -60,7 +61,8 @@ import Testing
             DeleteKeychain(keychain: "system"),
             Unlock(keychain: "system", password: nil),
             CreateKeychain(name: "system", password: nil, asks: true),
-            Preferences(.defaultKeychain("system")),
+            Preferences(.defaultKeychain("system")), WouldAsk(.unlocking(keychain: "system")),
+            WouldAsk(.deleting(keychain: "system")),
         ]
         for verb in verbs { #expect(refusal(verb) == .state(.noSuchKeychain), "\(verb)") }
     }

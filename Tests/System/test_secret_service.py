@@ -24,13 +24,14 @@ MODULES = world.TOP / ".deps/secret-service"
 DOCKER_HELPER = world.TOP / ".deps/docker-secretservice/usr/bin/docker-credential-secretservice"
 PATIENCE = 4 * world.PATIENCE
 CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases",
-         "floods", "introspects", "signals", "sizes")
+         "floods", "introspects", "signals", "sizes", "types", "memory", "ranks")
+TABLE = ("types", "sizes", "paths", "sessions", "locks")
 
 
 @pytest.fixture(scope="module")
 def programs(prepared, tools):
     """What the tests are run with, where each user can read it."""
-    for name in ("secrets_client.py", "secrets_model.py"):
+    for name in ("secrets_client.py", "secrets_model.py", "secrets_table.py", "secrets_kills.py"):
         shutil.copy(world.TOP / "Tests/System" / name, world.TOOLS)
     folder = world.TOOLS / "secret-service"
     folder.mkdir()
@@ -94,6 +95,24 @@ def test_calls_as_few_programs_make_them(bus, case):
     assert done.status == 0, done.text
 
 
+@pytest.mark.parametrize("case", TABLE)
+def test_each_member_called_wrongly_in_each_way_is_refused_for_the_first(bus, case):
+    if case == "locks":
+        protect(bus)
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_table.py {case}")
+    assert done.status == 0, done.text
+
+
+def protect(bus):
+    """Without a password the files of embedded mode would be open."""
+    if bus.mode == "embedded":
+        made = bus.shell.run(f"printf '{ALICE[1]}\\n' |"
+                             " KEYCHAIN_HOME=~/keychains keychainctl set-password --password-stdin")
+        assert made.status == 0, made
+        opened = bus.shell.run("KEYCHAIN_HOME=~/keychains keychainctl unlock", [ALICE[1]])
+        assert opened.status == 0, opened
+
+
 SEED = os.environ.get("SECRETS_SEED", "1")
 
 
@@ -129,13 +148,6 @@ def test_wherever_the_daemon_is_killed_as_well_nothing_acknowledged_is_lost(bus,
     assert done.status == 0, done.text
 
 
-def test_one_program_s_connections_leave_room_for_others(bus):
-    if bus.mode == "embedded":
-        pytest.skip("all programs are one there")
-    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py connections")
-    assert done.status == 0, done.text
-
-
 def test_what_others_change_is_told(bus):
     if bus.mode == "embedded":
         pytest.skip("other processes' changes are not known there")
@@ -145,13 +157,7 @@ def test_what_others_change_is_told(bus):
 
 def test_what_is_locked_stays_so_where_no_user_can_be_asked(bus):
     client = f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py"
-    if bus.mode == "embedded":
-        # Without a password it would be open.
-        made = bus.shell.run(f"printf '{ALICE[1]}\\n' |"
-                             " KEYCHAIN_HOME=~/keychains keychainctl set-password --password-stdin")
-        assert made.status == 0, made
-        opened = bus.shell.run("KEYCHAIN_HOME=~/keychains keychainctl unlock", [ALICE[1]])
-        assert opened.status == 0, opened
+    protect(bus)
     done = bus(f"{client} locked")
     assert done.status == 0, done.text
     bus.restart()
@@ -230,19 +236,15 @@ def test_a_bus_that_fails_is_told_and_one_that_ends_is_not(login, programs, end)
         assert said.status == 1 and "the connection to the bus failed with error" in said.text, said
 
 
-LIES = ("nothing", "missing", "gone", "root", "setuid", "later")
-
-
-@pytest.mark.parametrize("lie", LIES)
-def test_a_bus_that_lies_of_a_program_has_it_refused(login, programs, daemon, lie):
-    """The bridge hears the bus through a process of its user's, which says another number of the
-    calling process: of none, of one that is gone, root's, with root's rights, begun since the call."""
+def heard_through(login, daemon, end):
+    """Whether a program stores and finds a secret where the bridge hears the bus through a process of its
+    user's. Words like {root} are numbers of processes."""
     shell = login()
     shutil.copy(world.TOP / "Tests/System/fake_bus.py", world.TOOLS)
-    number = {"gone": "4194303", "root": daemon.pid, "setuid": "$!"}.get(lie, lie)
+    end = end.format(gone=4194303, root=daemon.pid, setuid="$!")
     script = f"""rm -f bus
 sleep 30 | su >/dev/null 2>&1 &
-/usr/bin/python3 -B {world.TOOLS}/fake_bus.py bus lies:{number} &
+/usr/bin/python3 -B {world.TOOLS}/fake_bus.py bus {end} &
 for n in $(seq 100); do test -S bus && break; sleep 0.05; done
 DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/bus {BRIDGE} &
 {WAIT}
@@ -252,7 +254,26 @@ echo "=$? <$(secret-tool lookup kind lie)>"
     shell.run("rm -rf ~/.local/share/dbus-1; keychainctl secrets disable")
     said = shell.run(f"cd; dbus-run-session -- sh -c {shlex.quote(script)}", seconds=PATIENCE)
     told = re.findall("=[01] <.*>", said.text)
-    assert told == (["=0 <mine>"] if lie == "nothing" else ["=1 <>"]), said
+    assert told in (["=0 <mine>"], ["=1 <>"]), said
+    return told == ["=0 <mine>"]
+
+
+LIES = {"nothing": True, "missing": False, "{gone}": False, "{root}": False, "{setuid}": False, "later": False}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_bus_that_lies_of_a_program_has_it_refused(login, programs, daemon, lie):
+    """It says another number of the calling process: of none, of one that is gone, root's, with root's
+    rights, begun since the call."""
+    assert heard_through(login, daemon, f"lies:{lie}") == LIES[lie]
+
+
+HANDED = {"own:{root}": True, "own:{gone}": True, "{root}:own": False, "{setuid}:own": False, "file:own": False}
+
+
+@pytest.mark.parametrize("handed", HANDED)
+def test_a_bus_that_hands_out_the_process_is_believed_that_and_no_number(login, programs, daemon, handed):
+    assert heard_through(login, daemon, f"hands:{handed}") == HANDED[handed]
 
 
 def test_no_file_has_a_secret(bus):
@@ -267,6 +288,15 @@ def test_a_second_one_says_which_process_has_the_name(bus):
     # Where the package is installed, there is no embedded one.
     assert done.text.count("org.freedesktop.secrets belongs to process") == 1 + (bus.mode == "embedded")
     assert "one 1\n" in done.text and "two 1\n" in done.text, done.text
+
+
+def test_status_says_whether_programs_share_their_items(bus):
+    looked = bus("secret-tool lookup no such; keychainctl secrets status")
+    alone = bus.mode != "embedded"
+    assert ("all programs share one set of items" in looked.text) != alone, looked
+    assert ("secret, process" if alone else "keychain-secrets-embedded, process") in looked.text, looked
+    looked = bus("secret-tool lookup no such; keychainctl secrets status --json")
+    assert ('"shared":false' if alone else '"shared":true') in looked.text.replace(" ", ""), looked
 
 
 def test_a_bridge_without_its_group_says_so_and_exits(login, programs):
@@ -351,17 +381,32 @@ def desk(login, programs):
     terminal.shell.close(force=True)
 
 
+def ends(desk):
+    """Waits for the end of the program, which found nothing wrong."""
+    assert desk.heard() == "<status 0>", desk.shell.before
+
+
 def test_a_keychain_that_hangs_holds_no_call_up_that_needs_nothing_of_it(desk, daemon):
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py hung")
     desk.hears("<ready>")
     daemon.process.send_signal(signal.SIGSTOP)
     desk.shell.sendline("")
-    desk.hears("<given up>")
+    given = desk.heard()
     daemon.process.send_signal(signal.SIGCONT)
+    assert given == "<given up>", desk.shell.before
     desk.shell.sendline("")
     desk.hears("<again>")
-    desk.hears("<status 0>")
+    ends(desk)
+
+
+def test_calls_fail_at_once_while_no_keychain_runs(desk, daemon):
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py away")
+    desk.hears("<ready>")
+    daemon.stop()
+    desk.shell.sendline("")
+    ends(desk)
 
 
 def test_a_restarted_keychain_is_asked_once_more(desk, daemon):
@@ -608,3 +653,19 @@ def test_what_a_program_had_before_it_was_of_a_family_stays_its_own(bus, family,
     assert bus(f"{mail} lookup source 8").text.strip().endswith("s3cret")
     assert "s3cret" not in bus(f"{calendar} lookup source 8").text
     assert bus(f"{mail} clear source 8").status == 0
+
+
+def test_wherever_the_service_or_the_keychain_is_killed_at_each_call_what_was_answered_holds(desk, daemon):
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_kills.py")
+
+    def kill():
+        daemon.stop(signal.SIGKILL)
+        daemon.start()
+
+    words = {"<stop>": lambda: daemon.process.send_signal(signal.SIGSTOP),
+             "<continue>": lambda: daemon.process.send_signal(signal.SIGCONT), "<kill>": kill}
+    while (said := desk.heard()) in words:
+        words[said]()
+        desk.shell.sendline("")
+    assert said == "<done>", desk.shell.before

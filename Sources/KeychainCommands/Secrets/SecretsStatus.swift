@@ -12,6 +12,7 @@ struct SecretsStatus {
     }
 
     private static let program = "../libexec/keychain/keychain-secrets"
+    private static let embedded = "keychain-secrets-embedded"
     private static let longestAnswer = 8192
     private static let patience = 15.0
 
@@ -54,6 +55,12 @@ struct SecretsStatus {
         return .process(process, program: words.count > 1 ? String(words[1]) : "")
     }
 
+    /// Whether all programs are one there (`keychain-secrets --embedded`).
+    var isShared: Bool {
+        guard case .process(_, let program) = owner else { return false }
+        return program.split(separator: "/").last.map { $0 == Self.embedded } ?? false
+    }
+
     var text: String {
         let owned =
             switch owner {
@@ -63,6 +70,8 @@ struct SecretsStatus {
                 "org.freedesktop.secrets: \(program.isEmpty ? "unknown" : program)"
                     + ", process \(process)\n"
             }
+        let shared =
+            isShared ? "It keeps its user's own files: all programs share one set of items\n" : ""
         let enabled =
             isEnabled
             ? "keychain-secrets is started by the bus when it is asked for\n"
@@ -70,7 +79,7 @@ struct SecretsStatus {
         let asked =
             portal.map { "sandboxed applications: by the desktop's portal, as \($0) says\n" }
             ?? "sandboxed applications: the desktop's portal has no keychain.portal\n"
-        return owned + enabled + asked
+        return owned + shared + enabled + asked
     }
 }
 
@@ -80,9 +89,12 @@ struct SecretsStatusRecord: Encodable {
     let enabled: Bool
     let process: Int32?
     let program: String?
+    /// Whether all programs share one set of items.
+    let shared: Bool
     let portal: String?
 
     init(_ status: SecretsStatus) {
+        shared = status.isShared
         portal = status.portal
         enabled = status.isEnabled
         bus = status.owner != .noBus

@@ -35,6 +35,17 @@ import Testing
         #expect(try world.state() == before)
     }
 
+    @Test func `whether a question would be put is told without one`() throws {
+        let matters: [WouldAsk.Matter] = [
+            .items([]), .unlocking(keychain: "login"), .creatingKeychain,
+            .deleting(keychain: "work"),
+        ]
+        for matter in matters { #expect(try world.ask(WouldAsk(matter)), "\(matter)") }
+        world.person.leaves()
+        for matter in matters { #expect(try !world.ask(WouldAsk(matter)), "\(matter)") }
+        #expect(world.person.questions.isEmpty)
+    }
+
     @Test func `a strict setting is made unasked, and a loose one is asked for`() throws {
         var change = KeychainSettingsChange()
         change.lockAfter = 60
