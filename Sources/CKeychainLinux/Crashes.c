@@ -13,7 +13,7 @@
 
 static struct {
     char name[32];
-    // Where the program lies.
+    // The program's addresses.
     size_t base;
     size_t end;
     int out;
@@ -29,7 +29,7 @@ static int find_program(struct dl_phdr_info *object, size_t size, void *context)
             crash.end = end;
         }
     }
-    // The first is the program; nothing is asked of libraries.
+    // The first object is the program; libraries are not needed.
     return 1;
 }
 
@@ -52,14 +52,14 @@ static char *put_number(char *at, size_t number, unsigned base) {
     return at;
 }
 
-// Only what is safe in a handler; backtrace(3) has been called before, and so allocates nothing.
+// Only async-signal-safe calls. backtrace(3) was called before, and so no longer allocates.
 static void tell_of_crash(int number) {
     void *places[24];
     char line[640];
     int count = backtrace(places, 24);
     char *end = put_text(line, crash.name);
     end = put_number(put_text(end, ": crashed by signal "), (size_t)number, 10);
-    // The first is this function. Where a library lies is no part of it.
+    // The first address is in this function. Addresses in libraries are left out.
     char *places_begin = end;
     for (int i = 1; i < count; i++) {
         size_t place = (size_t)places[i];

@@ -18,7 +18,7 @@ int kc_rename_new(const char *from, const char *to) {
     if (errno != EINVAL && errno != ENOSYS) {
         return -1;
     }
-    // A file system without it: for a moment the file has two names.
+    // The file system lacks the call: for a moment the file has two names.
     return link(from, to) == 0 && unlink(from) == 0 ? 0 : -1;
 }
 

@@ -8,7 +8,8 @@
 
 void kc_bound_memory(void) {
     mallopt(M_ARENA_MAX, 2);
-    // Large pieces are mappings of their own, however large those were that were freed before.
+    // Large blocks are always mappings of their own: by default the threshold rises when larger
+    // ones are freed.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 }
@@ -20,7 +21,7 @@ int kc_memory_make(const char *name) { return memfd_create(name, MFD_CLOEXEC | M
 int kc_memory_seal(int memory) { return fcntl(memory, F_ADD_SEALS, all_seals); }
 
 int kc_memory_is_sealed(int memory) {
-    // -1, which has every bit, for what is no file of memory.
+    // F_GET_SEALS gives -1, which has every bit, for any other file.
     int seals = fcntl(memory, F_GET_SEALS);
     return seals >= 0 && (seals & all_seals) == all_seals;
 }

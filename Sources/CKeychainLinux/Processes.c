@@ -38,7 +38,7 @@ int kc_gives_rights(int file) {
 
 int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
-// As the kernel's first version of it has it; older headers lack it.
+// In the layout of the kernel's first version; older headers lack it.
 struct process_info {
     uint64_t mask;
     uint64_t control_group;
@@ -67,13 +67,13 @@ int kc_reap(int pidfd, int *code) {
     return result;
 }
 
-// After fork: only what is safe there. Reports errno through the pipe and ends.
+// Runs after fork: only async-signal-safe calls. Reports errno through the pipe and ends.
 static _Noreturn void become(const char *program, char *const argv[], char *const envp[],
                              const int *source, const int *target, size_t count, int new_session,
                              int quiet, pid_t parent, int report) {
     int moved[8];
-    // A setgid program's group is not its children's. First: a change of rights makes the kernel
-    // forget the signal below.
+    // A setgid program's group must not go to its children. Done first, as a change of rights makes
+    // the kernel forget the signal below.
     gid_t group = getgid();
     if (getegid() != group && setresgid(group, group, group) != 0) {
         goto failed;
@@ -85,14 +85,14 @@ static _Noreturn void become(const char *program, char *const argv[], char *cons
     if (new_session) {
         setsid();
     }
-    // Unblocked only when no handler of the parent is left that could run here.
+    // Signals are unblocked only when no handler of the parent is left that could run here.
     for (int number = 1; number < NSIG; number++) {
         signal(number, SIG_DFL);
     }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // First out of the way of the targets, then onto them.
+    // Sources are moved out of the way of all targets first, then onto them.
     int far = fcntl(report, F_DUPFD_CLOEXEC, 64);
     if (far < 0) {
         goto failed;
@@ -120,7 +120,7 @@ static _Noreturn void become(const char *program, char *const argv[], char *cons
         highest = target[i] > highest ? target[i] : highest;
     }
     if (syscall(SYS_close_range, (unsigned)highest + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
-        // Where a container's filter refuses it.
+        // The call is refused, as by a container's filter.
         long most = sysconf(_SC_OPEN_MAX);
         for (int number = highest + 1; number < most; number++) {
             fcntl(number, F_SETFD, FD_CLOEXEC);

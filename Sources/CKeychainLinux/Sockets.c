@@ -41,8 +41,8 @@ int kc_accept_descriptors(int socket) {
     return errno == ENOPROTOOPT ? 0 : -1;
 }
 
-// The control buffer has room for who sent it, and for one descriptor where `passed` is given: the
-// kernel drops all others.
+// The control buffer has room for the sender's credentials, and for one descriptor if `passed` is
+// given: the kernel drops all others.
 static ssize_t receive(int socket, void *buffer, size_t length, int flags, struct kc_sender *sender,
                        int *is_cut, int *passed) {
     struct iovec part = {.iov_base = buffer, .iov_len = length};
@@ -53,7 +53,7 @@ static ssize_t receive(int socket, void *buffer, size_t length, int flags, struc
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (sender != NULL) {
         message.msg_control = control.bytes;
-        // Not the space of one descriptor, in which there is room for two.
+        // CMSG_LEN, as CMSG_SPACE of one descriptor has room for two.
         message.msg_controllen =
             CMSG_SPACE(sizeof(struct ucred)) + (passed != NULL ? CMSG_LEN(sizeof(int)) : 0);
         memset(sender, 0, sizeof *sender);
@@ -102,7 +102,7 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
             errno = EBADMSG;
             return -1;
         }
-        // What came since may bring one.
+        // Data that came since may bring a descriptor.
         length = (size_t)seen;
     }
     ssize_t received = receive(socket, buffer, length, flags, sender, &is_cut, NULL);
@@ -115,10 +115,10 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender) {
     int is_cut = 0;
-    // As above, those that are too many are seen before any is taken.
+    // As above, descriptors that are too many are seen before any is taken.
     ssize_t seen = receive(socket, buffer, length, MSG_PEEK, sender, &is_cut, passed);
     if (*passed >= 0) {
-        // Never the last of its kind: the one in the queue is.
+        // Closing this copy is never the last close: the descriptor in the queue remains.
         close(*passed);
         *passed = -1;
     }
@@ -145,7 +145,7 @@ int kc_count_descriptors(int socket, void *head, size_t length) {
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
-                             // Not the space of one, in which there is room for two.
+                             // CMSG_LEN, as CMSG_SPACE of one descriptor has room for two.
                              .msg_controllen = CMSG_LEN(sizeof(int))};
     if (recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0) {
         return -1;
@@ -155,7 +155,7 @@ int kc_count_descriptors(int socket, void *head, size_t length) {
     if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
         int seen;
         memcpy(&seen, CMSG_DATA(item), sizeof seen);
-        // Never the last of its kind: the one in the queue is.
+        // Closing this copy is never the last close: the descriptor in the queue remains.
         close(seen);
         count = 1;
     }
@@ -176,7 +176,7 @@ static void *hold_and_end(void *context) {
     while (sem_wait(&closing->may_end) != 0) {
     }
     if (!closing->is_alone) {
-        // A system call filter forbids a table of its own: this thread waits, and no other.
+        // Where a system call filter forbids a table of its own, this thread waits, and no other.
         close(closing->number);
     }
     free(closing);
@@ -199,7 +199,7 @@ void kc_close_held(int socket) {
     int error = pthread_create(&thread, &attributes, hold_and_end, closing);
     pthread_attr_destroy(&attributes);
     if (error != 0) {
-        // A descriptor less is better than a thread less.
+        // Losing a descriptor is better than losing a thread.
         free(closing);
         return;
     }
@@ -221,7 +221,7 @@ void kc_close_passed(int passed) {
 
 void kc_close_peer(int socket) {
     int unread = 0;
-    // After it nothing can be sent to us, and so what is unread now is all of it.
+    // Nothing can be sent to this end afterwards, so the unread bytes now are all.
     shutdown(socket, SHUT_RDWR);
     if (kc_refuses_descriptors(socket) || (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0)) {
         close(socket);
@@ -320,7 +320,7 @@ int kc_hung_up(int socket) {
 }
 
 void kc_wait_for_hang_up(int socket, int process) {
-    // A number below 0 is not waited for.
+    // poll ignores a number below 0.
     struct pollfd items[] = {{.fd = socket, .events = POLLRDHUP},
                              {.fd = process, .events = POLLIN}};
     while (poll(items, 2, -1) < 0 && errno == EINTR) {

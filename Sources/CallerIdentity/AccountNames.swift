@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// What users are called, remembered for a moment: the account database may be on another machine.
-/// A number that was given to another user is noticed when the moment is over.
+/// The names of accounts, remembered for a moment: the account database may be on another machine.
+/// A number that was reassigned is noticed when the moment is over.
 package final class AccountNames: Sendable {
     private static let validFor: Duration = .seconds(5)
-    /// Numbers without an account are remembered apart from names: a user who makes namespaces has
-    /// thousands of them, and would have the names of all others forgotten.
+    /// Numbers without an account are remembered apart from names: a user with namespaces has
+    /// thousands of them, and would have all other names forgotten.
     private static let mostAbsent = 1024
     private static let mostNames = 65_536
 
@@ -17,7 +17,7 @@ package final class AccountNames: Sendable {
     private struct Known {
         var names: [UInt32: Entry] = [:]
         var absent: [UInt32: ContinuousClock.Instant] = [:]
-        /// Users who have a keychain, and so had an account, before the first look.
+        /// Users with a keychain, who therefore had an account, before the first look.
         var expected: Set<UInt32> = []
     }
     private let look: @Sendable (UInt32) -> String?
@@ -47,10 +47,10 @@ package final class AccountNames: Sendable {
         return name
     }
 
-    /// Root is root whatever the directory says.
+    /// Root has an account whatever the directory says.
     package func has(_ user: UInt32) -> Bool { user == 0 || name(of: user) != nil }
 
-    /// Whether the number had an account when last looked at, without another look.
+    /// Whether the number had an account at the last look; never looks again.
     package func isKnown(_ user: UInt32) -> Bool {
         user == 0 || known.withLock { $0.names[user] != nil || $0.expected.contains(user) }
     }
@@ -60,7 +60,7 @@ package final class AccountNames: Sendable {
         known.withLock { $0.absent[user].map { .now < $0 } ?? false }
     }
 
-    /// Takes users for known until they are looked at.
+    /// Counts the users as known until the first look.
     package func expect(_ users: some Sequence<UInt32>) {
         known.withLock { $0.expected.formUnion(users) }
     }

@@ -7,27 +7,28 @@ package import LoginRegistry
 internal import LoginManager
 internal import Synchronization
 
-/// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each
-/// fact is taken from the kernel when a policy first asks for it; that the program is still the same
-/// is checked before each answer.
+/// The facts that policies ask about the program on a connection (docs/policies.md, Subject: who
+/// asks). Each fact is read from the kernel when a policy first asks for it; before each answer it
+/// is checked that the program is still the same.
 package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let label: SecurityLabel
     private let via: Caller.Via?
     private let directory: Directory
     private let known = Mutex((facts: CallerFacts.unread, asked: AskedFacts.none))
-    /// The digest is unknown until it is asked for, and the program read.
+    /// The digest stays unknown until a policy asks for it, as the program's file must be read for
+    /// it.
     private static let unread: PolicyFacts = {
         var facts = PolicyFacts()
         facts[.digest] = .unknown
         return facts
     }()
-    /// What one policy lets the caller know of.
+    /// The groups that one policy lets the caller know of.
     private let reached = Mutex<(checksum: UInt64, reach: [Reaching: VisibleGroups])>((0, [:]))
-    /// The group where one policy has the caller keep its items.
+    /// The group in which one policy has the caller keep its items.
     private let home = Mutex<(checksum: UInt64, group: String?)?>(nil)
 
-    /// The texts among the facts in the numbers of the policy that judged last.
+    /// The texts among the facts, in the numbers of the policy that judged last.
     private let numbered = Mutex<NumberedTexts?>(nil)
 
     private struct Reaching: Hashable {
@@ -36,10 +37,10 @@ package final class CallerFacts: Sendable {
         let transfer: Fact<UInt8>
     }
 
-    /// Whom the machine knows.
+    /// The machine's directory of accounts, groups and names.
     package struct Directory: Sendable {
         package let accounts: AccountNames
-        /// Names of all groups of an account, and of one group; nil where it can't be told.
+        /// Names of all groups of an account, and of one group; nil where they can't be looked up.
         package let groups: @Sendable (String) -> [String]?
         package let group: @Sendable (UInt32) -> String?
         package let names: NameGuard
@@ -56,7 +57,7 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// `via` is the service that brings the program's requests.
+    /// `via` is the service that relays the program's requests.
     package init(
         _ process: PinnedProcess?, label: SecurityLabel, via: Caller.Via? = nil,
         _ directory: Directory
@@ -87,7 +88,7 @@ package final class CallerFacts: Sendable {
         return new
     }
 
-    /// Facts for a record, with the program's groups as they are when it is called.
+    /// Facts for a record, with the program's groups as they are at the time of this call.
     package func toTell(_ facts: PolicyFacts, of caller: Caller) -> @Sendable () -> PolicyFacts {
         let groups = groupsToTell(of: caller)
         return {
@@ -97,8 +98,8 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// The names of the groups that the program has now. The account database, which tells them, is
-    /// asked when they are called for.
+    /// The names of the program's present groups. The account database is asked for them only when
+    /// the closure is called.
     private func groupsToTell(of caller: Caller) -> @Sendable () -> Fact<[PolicyText]> {
         let known = known.withLock { $0.asked.contains(.group) ? $0.facts[.group] : nil }
         if let known { return { known } }
@@ -128,7 +129,7 @@ package final class CallerFacts: Sendable {
         if [TextField.unit, .slice, .userUnit].contains(where: asked.contains) {
             addControlGroup(to: &facts, caller)
         }
-        // Reading a program costs more than all the rest.
+        // Reading a program's file costs more than all other facts.
         if asked.contains(.digest) {
             facts[.digest] = fact(process.flatMap(directory.digests.digest))
         }
@@ -139,8 +140,8 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// What a deputy brings is worth a path and no more: by names that the kernel guards, no rule knows
-    /// it, and by nothing at all where it has no name.
+    /// A program that a deputy relays is worth no more than a path: no rule knows it by a name that
+    /// the kernel guards; and by nothing at all where it has no name.
     private func bound(_ facts: inout PolicyFacts, _ caller: Caller) {
         for field in [TextField.unit, .slice, .userUnit, .app, .label] { facts[field] = .unknown }
         guard caller.identifier == nil else { return }
@@ -170,8 +171,9 @@ package final class CallerFacts: Sendable {
         return reach
     }
 
-    /// The caller as the policy has it: its home before its own group, as both are its own. An
-    /// application of the portal's has none: the portal's own path would be what a rule knows it by.
+    /// The caller with the group that the policy gives it as its home, before its own group: both
+    /// are its own. An application of the portal's has no home, as rules would know it only by the
+    /// portal's own path.
     package func atHome(_ caller: Caller, _ policy: CompiledPolicy) -> Caller {
         guard policy.hasHomes, via != .portal else { return caller }
         var known = home.withLock { $0 }
@@ -238,13 +240,13 @@ package final class CallerFacts: Sendable {
     }
 }
 
-/// What a caller's session is: the values of `subject.session`, in the order of its words.
+/// The kind of a caller's session: the values of `subject.session`, in the order of its names.
 package enum SessionKind: UInt8, CaseIterable, Sendable {
     case seat, ssh, remoteDesktop, service, cron, other
 }
 
-/// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
-/// circumstances).
+/// The facts that policies ask about the caller's login session and the moment (docs/policies.md,
+/// When: the circumstances).
 package struct SessionAttributes: Sendable {
     private static let host: String = {
         let name = KernelFile.read("/proc/sys/kernel/hostname", limit: 256) ?? []
@@ -259,7 +261,8 @@ package struct SessionAttributes: Sendable {
     private let screens: ScreenLocks
     private let others: Others?
 
-    /// Where the logins of a program are found that has none of its own, and what its unit is worth.
+    /// Finds the user's logins for a program without a login of its own, and tells whether its
+    /// unit's name counts.
     struct Others: Sendable {
         private let caller: Caller
         private let resolver: CallerResolver
@@ -277,7 +280,7 @@ package struct SessionAttributes: Sendable {
         }
     }
 
-    /// Of what a login does by itself.
+    /// For a request that a login makes by itself.
     package init(_ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks) {
         self.init(session, process, screens, others: nil)
     }
@@ -292,7 +295,8 @@ package struct SessionAttributes: Sendable {
         self.others = others
     }
 
-    /// Asking logind and the control group costs more than a decision does.
+    /// Facts are added only if asked for: logind and the control group cost more than a decision
+    /// does.
     package func add(_ asked: AskedFacts, to facts: inout PolicyFacts) {
         let ofSession = [BooleanField.remote, .active, .screenLocked].contains(
             where: asked.contains)
@@ -309,15 +313,17 @@ package struct SessionAttributes: Sendable {
         if asked.containsTime { addTime(to: &facts) }
     }
 
-    /// A program that the user's service manager started may be of any of the user's live logins: on
-    /// a desktop nearly all are. False where it is none, or there is no login.
+    /// A program that the user's service manager started may belong to any of the user's live
+    /// logins; on a desktop nearly all programs do. Returns false where the manager did not start
+    /// it, or there is no login.
     private func addOfManaged(_ asked: AskedFacts, to facts: inout PolicyFacts) -> Bool {
         guard let others, let lines = process?.cgroup(),
             ServiceManager.ran(lines, for: others.user)
         else { return false }
         let logins = others.logins
         guard !logins.isEmpty else { return false }
-        // The program may be of a login that went past the PAM module, of which nothing is known.
+        // The program may belong to a login that bypassed the PAM module, of which nothing is
+        // known.
         let known = Set(logins.compactMap(\.logindSession))
         if LoginSessions.logins(of: others.user).allSatisfy(known.contains) {
             add(asked, of: logins, to: &facts)
@@ -346,7 +352,7 @@ package struct SessionAttributes: Sendable {
             Self.kind(outsideLogins: group) { others?.guards(unit: $0, process) ?? false }
         }
         facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
-        // A service has no user far away, and no screen.
+        // A service has no remote user, and no screen.
         let isNobodys = kind == .service || kind == .cron
         facts[.remote] = isNobodys ? .known(false) : .unknown
         facts[.active] = isNobodys ? .known(false) : .unknown
@@ -368,8 +374,8 @@ package struct SessionAttributes: Sendable {
         }
     }
 
-    /// What is true of each of the logins. Where they differ it is unknown: the program may be of
-    /// the one for which a rule is strict.
+    /// The fact's value where all logins agree, else unknown: the program may belong to the login
+    /// for which a rule is strict.
     private static func agreed<Value: Equatable>(
         _ logins: [LoginSession], _ fact: (LoginSession) -> Fact<Value>
     ) -> Fact<Value> {
@@ -399,26 +405,26 @@ package struct SessionAttributes: Sendable {
         return remoteDesktops.contains(where: login.service.hasPrefix) ? .remoteDesktop : .other
     }
 
-    /// Of what belongs to no login; nil where it can't be told.
+    /// The kind of a process outside all logins; nil where it can't be told.
     package static func kind(
         outsideLogins controlGroup: [UInt8], _ isGuarded: (_ unit: String) -> Bool
     ) -> SessionKind? {
-        // Before all else: below it users make control groups of any name.
+        // Checked first: below it users make control groups of any name.
         let text = String(decoding: controlGroup, as: UTF8.self)
-        // Under a user's own manager anything may have started it.
+        // Below a user's own manager, any of the user's programs may have started it.
         if text.contains("/user@") || text.contains("/user.slice") { return nil }
         if SystemUnit.isScheduler(controlGroup) { return .cron }
         guard let unit = SystemUnit.name(controlGroup) else { return .other }
-        // Else it may be any program of its user's.
+        // Another name may be that of any program of the user.
         return isGuarded(unit) ? .service : nil
     }
 
-    /// Milliseconds, with those asleep.
+    /// Milliseconds since boot, including sleep.
     private static var sinceBoot: Int64 {
         start.uptime + PolicyDuration(start.moment.duration(to: .now)).milliseconds
     }
 
-    /// The file is read once; from then on the clock goes on.
+    /// The file is read once; later times are counted by the clock.
     private static let start: (uptime: Int64, moment: ContinuousClock.Instant) = {
         let text = KernelFile.read("/proc/uptime", limit: 256) ?? []
         let seconds = String(decoding: text, as: UTF8.self).split(separator: " ").first

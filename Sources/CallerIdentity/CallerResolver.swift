@@ -6,8 +6,8 @@ package import KeychainModel
 package import LoginRegistry
 internal import LoginManager
 
-/// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md). An
-/// object, as each request hands it on.
+/// Identifies the program at the other end of a connection, by the kernel's facts
+/// (docs/design/identity.md). A class, as each request passes it on.
 package final class CallerResolver: Sendable {
     let sessions: SessionRegistry
     private let screens: ScreenLocks
@@ -19,15 +19,15 @@ package final class CallerResolver: Sendable {
         self.names = names
     }
 
-    /// Taken before a byte is read from the connection.
+    /// Resolves the peer before a byte is read from the connection.
     package func resolve(_ connection: ServerConnection) -> Caller {
         resolve(
             connection.process, connection.peer.pid, of: connection.peer.user,
             label: connection.peerLabel())
     }
 
-    /// The process as if it were at the other end of a connection; nil stands for one that can't be
-    /// told.
+    /// Resolves a process as if it were at the other end of a connection; nil for a process that
+    /// can't be identified.
     func resolve(
         _ process: PinnedProcess?, _ id: Int32, of user: UInt32, label: SecurityLabel
     ) -> Caller {
@@ -39,7 +39,8 @@ package final class CallerResolver: Sendable {
             groups: identity?.identifier.map { [$0] } ?? [])
     }
 
-    /// A program that a deputy brings. Those that can't be told apart share a group.
+    /// Resolves a program that a deputy relays. All programs that can't be told apart share a
+    /// group.
     package func resolve(relayed process: PinnedProcess, of user: UInt32) -> Caller {
         let identity = RelayedIdentity.identity(of: process)
         return caller(
@@ -47,8 +48,8 @@ package final class CallerResolver: Sendable {
             groups: [identity.identifier ?? RelayedIdentity.unidentified], via: .secretService)
     }
 
-    /// An application for which a process asks that a deputy brings; nil where that is not the desktop's
-    /// portal.
+    /// Resolves an application that a relayed process makes requests for; nil unless the process is
+    /// the desktop's portal.
     package func resolve(
         _ application: PortalApplication, for process: PinnedProcess, of user: UInt32
     ) -> Caller? {
@@ -71,8 +72,8 @@ package final class CallerResolver: Sendable {
             accessGroups: groups, display: display(of: process, in: session, user), via: via)
     }
 
-    /// Where the program's user sees windows, as logind says. The user at a screen is not asked for
-    /// a program of a login from elsewhere.
+    /// The display where the program's user sees windows, as logind says. The user at a screen is
+    /// not asked for a program of a remote login.
     private func display(
         of process: PinnedProcess?, in session: SessionID?, _ user: UInt32
     ) -> String? {
@@ -88,7 +89,8 @@ package final class CallerResolver: Sendable {
         return LoginSessions.display(of: user)
     }
 
-    /// The prompter that runs as its user's unit, on the display that logind says is that user's.
+    /// The screen of a prompter that runs as its user's unit, on the display that logind says is
+    /// that user's.
     package func screen(
         of prompter: Caller, _ process: PinnedProcess?, _ server: DisplayServer?
     ) -> (place: PrompterPlace, screen: LoginScreen)? {
@@ -99,8 +101,8 @@ package final class CallerResolver: Sendable {
         return (.display(user: prompter.user, login: login), screen)
     }
 
-    /// The user's logins as the next request on the same connection comes, and the caller by them:
-    /// its login may have ended since, or been recorded.
+    /// The user's logins at the next request on the same connection, and the caller with them: its
+    /// login may have ended since, or been recorded.
     package func look(
         at caller: Caller, _ process: PinnedProcess?
     ) -> (logins: LiveLogins, caller: Caller) {
@@ -118,7 +120,7 @@ package final class CallerResolver: Sendable {
             session, display: display(of: process, in: session, caller.user))
     }
 
-    /// What policies ask about the caller's login.
+    /// The facts that policies ask about the caller's login.
     package func sessionAttributes(_ caller: Caller, _ process: PinnedProcess?)
         -> SessionAttributes
     {
@@ -127,22 +129,22 @@ package final class CallerResolver: Sendable {
             others: .init(of: caller, by: self))
     }
 
-    /// Whether the unit's name says which program the caller is.
+    /// Whether the unit's name identifies the caller's program.
     func guards(unit: String, of caller: Caller, _ process: PinnedProcess?) -> Bool {
-        // No unit's name is worth anything where a deputy brings it.
+        // No unit's name counts for a relayed program.
         guard caller.via == nil, let process else { return false }
         return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
     }
 
-    /// What names the program, strongest first. An executable's path counts only where it means
-    /// the same file to us as to the program.
+    /// The identity of a program, by the strongest name that holds. An executable's path counts
+    /// only where it names the same file to the daemon as to the program.
     package static func identity(
         of process: PinnedProcess, user: UInt32, label: SecurityLabel, _ names: NameGuard
     ) -> Caller.Identity {
         if let domain = label.serviceDomain, names.guardsDomain(of: user) {
             return .label(domain)
         }
-        // Of its own control group no program can leave; its namespaces say nothing about it.
+        // No program can leave its own control group, so its namespaces don't matter here.
         if let unit = process.cgroup().flatMap(SystemUnit.name),
             names.guards(unit: unit, of: user, runsRootsFile: { runsRootsFile(process) })
         {
@@ -161,16 +163,16 @@ package final class CallerResolver: Sendable {
     }
 }
 
-/// The parts of an identity that a running program could change, for comparison before each answer.
+/// The parts of an identity that a running program could change, compared before each answer.
 package final class ProcessFacts: Sendable {
-    /// Held: an executable that its user deletes would else give its number to the next file.
+    /// Held open: otherwise the number of a deleted executable would go to the next file.
     private let held: HeldExecutable?
     private let process: PinnedProcess
-    /// By its number, else by the lines of its file, which take the kernel ten times as long.
+    /// Compared by its number, or else by the lines of its file, which cost ten times as much.
     private let controlGroup: UInt64?
     private let controlGroups: ProcessFile?
     private let lines: [UInt8]?
-    /// nil where AppArmor is not in force.
+    /// nil where AppArmor is not enabled.
     private let label: (file: ProcessFile, lines: [UInt8])?
 
     package init(_ process: PinnedProcess) {
@@ -184,10 +186,10 @@ package final class ProcessFacts: Sendable {
 
     package var executable: ExecutableFacts? { held?.facts }
 
-    /// Whether the process lives, runs the same file, is in the same control group and under the same
-    /// AppArmor profile.
+    /// Whether the process is alive, runs the same file, and is in the same control group and under
+    /// the same AppArmor profile.
     package func hold() -> Bool {
-        // A process that has ended runs no file: one that can't be told is looked for alive.
+        // An ended process runs no file; one whose file can't be read is checked to be alive.
         guard held != nil || process.isAlive, process.runs(executable),
             label.map({ $0.file.holds($0.lines) }) ?? true
         else { return false }

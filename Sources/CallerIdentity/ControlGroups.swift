@@ -2,14 +2,14 @@
 
 /// The systemd units and the slice in the path of a control group.
 struct ControlGroup {
-    /// Of the system's own manager; nil for what starts other people's programs.
+    /// The unit of the system's own manager; nil for units that start other users' programs.
     var unit: String? { SystemUnit.name(lines) }
-    /// The system's own: below the first unit every user can make a name.
+    /// The system's own slice: below the first unit every user can choose names.
     var slice: String? { slices.last }
-    /// Of a user's manager, where every program of the user's can make a name.
+    /// The unit of a user's manager, where every program of the user can choose a name.
     let userUnit: String?
 
-    /// From the top.
+    /// All slices, from the top.
     let slices: [String]
     let unitBelowSlices: String?
     private let lines: [UInt8]
@@ -34,7 +34,7 @@ struct ControlGroup {
 /// The service manager of a user (`user@UID.service`), which starts programs for all of the user's
 /// logins.
 enum ServiceManager {
-    /// Whether the process is in the part of the control groups that the manager has.
+    /// Whether the process is in the manager's part of the control groups.
     static func ran(_ cgroup: [UInt8], for user: UInt32) -> Bool {
         let place = "0::/user.slice/user-\(user).slice/user@\(user).service/"
         return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
@@ -56,14 +56,14 @@ enum PrompterUnit {
 
 /// The system unit a process belongs to, from its control group.
 enum SystemUnit {
-    /// Units of root's that start other people's programs: their name says nothing about the
-    /// program, also where that is root's or a service's. Programs of people's it says nothing
-    /// about in any case (`NameGuard`).
+    /// Root's units that start other users' programs. Their name tells nothing about the program,
+    /// even if the program is root's or a service's. For programs of users who log in, the name
+    /// counts for nothing in any case (`NameGuard`).
     private static let launchers = [
         "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
         "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
         "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
-        // Those that log people in without a session of PAM's, or before there is one.
+        // Units that log users in without a PAM session, or before there is one.
         "dropbear.service", "greetd.service", "xrdp.service", "xrdp-sesman.service",
         "console-getty.service", "debug-shell.service", "xdm.service", "lxdm.service",
         "ly.service", "shellinabox.service", "ttyd.service", "inetd.service", "xinetd.service",
@@ -75,12 +75,12 @@ enum SystemUnit {
         "cron-", "cockpit-session", "cockpit-wsinstance", "tigervncserver@", "vncserver@",
         "code-server@", "telnet@",
     ]
-    /// They run users' commands, in no login where PAM makes none.
+    /// Units that run users' commands, which belong to no login unless PAM makes one.
     private static let schedulers = [
         "cron.service", "crond.service", "atd.service", "cronie.service", "fcron.service",
     ]
 
-    /// The service, unless what it runs are other people's programs.
+    /// The service, unless it runs other users' programs.
     static func name(_ cgroup: [UInt8]) -> String? {
         guard let unit = service(cgroup), !launchers.contains(unit),
             !launcherTemplates.contains(where: unit.hasPrefix)
@@ -92,8 +92,8 @@ enum SystemUnit {
         service(cgroup).map(schedulers.contains) ?? false
     }
 
-    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else: what
-    /// lies below a service or a scope is named by the user it was given to.
+    /// `name.service` directly below `system.slice` or a slice of it; nil for all else: below a
+    /// service or a scope, its user chooses the names.
     private static func service(_ cgroup: [UInt8]) -> String? {
         guard let group = ControlGroup(cgroup), group.slices.first == "system.slice",
             let unit = group.unitBelowSlices, unit.hasSuffix(".service")

@@ -2,13 +2,13 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 
-/// The desktop's portal, which asks for the secrets of applications (docs/design/identity.md, Relayed
+/// The desktop's portal, which requests secrets for applications (docs/design/identity.md, Relayed
 /// programs).
 ///
-/// Which application asks is the portal's word. Any program outside of sandboxes can take its process
-/// over, as any other of its user's, and none within one.
+/// The application's name is the portal's claim. Any program outside sandboxes can take over the
+/// portal's process, as any other process of its user; no program inside a sandbox can.
 enum DesktopPortal {
-    /// Whether the process runs the portal that is installed, a file of root's.
+    /// Whether the process runs the installed portal, a file of root's.
     static func runs(_ process: PinnedProcess) -> Bool {
         guard case .trustedExecutable(let path) = RelayedIdentity.identity(of: process) else {
             return false

@@ -4,16 +4,16 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
-/// Digests of the programs that ask, for policies that name them so. A program is read once for as
-/// long as it is not written to.
+/// Digests of the programs that make requests, for policies that identify programs so. A file is
+/// read once, until it is written to.
 final class ExecutableDigests: Sendable {
-    /// What is longer is not read: its digest is unknown.
+    /// Longer files are not read: their digest is unknown.
     private static let longest = 256 << 20
     private static let mostKept = 256
 
     private let known = Mutex<[OpenedExecutable.Version: String]>([:])
 
-    /// As policies write it; nil where it can't be told.
+    /// The digest as policies write it; nil where the file can't be read.
     func digest(of process: PinnedProcess) -> String? {
         guard let file = process.openExecutable(), let version = file.version,
             version.size <= Self.longest

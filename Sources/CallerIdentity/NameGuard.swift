@@ -3,34 +3,34 @@ package import LoginRegistry
 internal import KeychainLinuxSystem
 internal import LoginManager
 
-/// Whether the kernel keeps a user's other programs from speaking under a name that it gives: a
-/// system unit's, or a domain's of SELinux.
+/// Decides whether the kernel keeps a user's other programs from speaking under a name that it
+/// gives: a system unit's, or an SELinux domain's.
 ///
-/// Such a name is worth what the process is guarded by, and programs of one user may trace each
-/// other. So the name counts where the user runs nothing but services: root, and numbers of the
-/// system's range. A user who logs in starts programs that are no service's; then the name counts
-/// only where the kernel lets none of them trace it (Yama). And a service manager of that user's, a
-/// scheduler or a terminal server runs such users' work in its own unit: there it counts only where
-/// the unit's `User=` is that user's, and the program is root's file.
+/// Such a name is worth as much as the protection of its process, and programs of one user may
+/// trace each other. So the name counts for users who run nothing but services: root, and numbers
+/// of the system range. A user who logs in also starts other programs; then the name counts only
+/// where the kernel lets none of them trace the process (Yama). Besides, a user's service manager,
+/// a scheduler or a terminal server runs users' programs in its own unit: there the name counts
+/// only where the unit's `User=` is that user, and the program is root's file.
 package struct NameGuard: Sendable {
-    /// What the machine says.
+    /// Facts of the machine.
     package struct Machine: Sendable {
         var firstLoginUser: UInt32
         var hasLogin: @Sendable (UInt32) -> Bool
         var forbidsTracing: @Sendable () -> Bool
-        /// What the service manager starts the unit's processes as.
+        /// The user that the service manager runs the unit's processes as.
         package var owner: @Sendable (_ unit: String) -> String?
         package var account: @Sendable (UInt32) -> String?
     }
 
-    /// What systemd gives to services with `DynamicUser=`.
+    /// The user numbers that systemd gives to services with `DynamicUser=`.
     private static let dynamic: ClosedRange<UInt32> = 61_184...65_519
 
     private let machine: Machine
 
     package init(_ machine: Machine) { self.machine = machine }
 
-    /// `runsRootsFile` is asked of the process where that matters.
+    /// `runsRootsFile` is called only where the answer matters.
     func guards(
         unit: String, of user: UInt32, runsRootsFile: () -> Bool
     ) -> Bool {
@@ -41,7 +41,7 @@ package struct NameGuard: Sendable {
         return owner == "\(user)" || owner == machine.account(user)
     }
 
-    /// Of the domain that a process is in: one that a login's programs also enter never counts.
+    /// The same for an SELinux domain, which never counts if programs of a login also enter it.
     func guardsDomain(of user: UInt32) -> Bool {
         if user == 0 { return true }
         return isServices(user) && (!machine.hasLogin(user) || machine.forbidsTracing())
@@ -66,7 +66,7 @@ extension NameGuard.Machine {
         account = { accounts.name(of: $0) }
     }
 
-    /// `UID_MIN` of the first file that is there (login.defs(5)).
+    /// `UID_MIN` of the first file that exists (login.defs(5)).
     static func firstLoginUser(in files: [String]) -> UInt32 {
         let usual: UInt32 = 1000
         let content = files.lazy.compactMap {

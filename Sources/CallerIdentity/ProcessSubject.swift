@@ -4,10 +4,10 @@ package import KeychainModel
 package import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// A process that asks for nothing, taken as the subject of a request: what rules would be asked
-/// about it if it did, and why a fact is not known (`keychainctl policy facts`).
+/// A process taken as the subject of a request that it does not make: the facts that rules would
+/// ask about it, and the reasons why some are unknown (`keychainctl policy facts`).
 ///
-/// The facts come from where those of programs come from that ask.
+/// The facts come from the same sources as for programs that make requests.
 package struct ProcessSubject {
     private let process: PinnedProcess
     private let parts: ProcessFacts
@@ -15,11 +15,11 @@ package struct ProcessSubject {
     private let callerFacts: CallerFacts
     private let session: SessionAttributes
     private let label: SecurityLabel
-    /// nil where it can't be read.
+    /// nil where the control group can't be read.
     private let controlGroup: ControlGroup?
 
-    /// A user may ask about processes of their own, which have no more rights than that user; root
-    /// about all. Of the others not even that they exist is told.
+    /// A user may ask about their own processes, which have no more rights than the user; root
+    /// about all. For another user's process the answer is the same as for none.
     package init(
         _ id: UInt32, for user: UInt32, _ resolver: CallerResolver,
         _ directory: CallerFacts.Directory
@@ -29,7 +29,7 @@ package struct ProcessSubject {
             user == 0 || (credentials.effectiveUser == user && !credentials.hasForeignRights)
         else { throw .state(.notFound) }
         self.process = process
-        // As for a connection: before the name is resolved.
+        // Read before the name is resolved, as for a connection.
         parts = ProcessFacts(process)
         label = process.securityLabel()
         caller = resolver.resolve(process, id, of: credentials.effectiveUser, label: label)
@@ -38,13 +38,13 @@ package struct ProcessSubject {
         controlGroup = process.cgroup().flatMap(ControlGroup.init)
     }
 
-    /// Lines: the facts of the subject and of the circumstances as requests have them, the program's
-    /// own access groups, and why a fact is unknown.
+    /// Lines with the facts of subject and circumstances as requests have them, the program's own
+    /// access groups, and the reasons for unknown facts.
     package func words(askedBy policy: CompiledPolicy) throws(RequestError) -> String {
         let asked = AskedFacts.told.union(policy.asked)
         var facts = callerFacts.facts(of: caller, asked)
         session.add(asked, to: &facts)
-        // Another program may have the process by now.
+        // The process may run another program by now.
         guard parts.hold() else { throw .state(.notFound) }
         var lines = [PolicyBlock.subject, .environment].compactMap { block in
             facts.json(block).map { "\(block.rawValue) \($0)" }

@@ -4,16 +4,17 @@ package import KeychainModel
 internal import KeychainMessages
 internal import LoginManager
 
-/// Where questions are shown, and for which programs: those of the display's login, or those of the
-/// one terminal. No program can have another one's questions shown where only itself looks.
+/// A place where questions are shown, and the programs it serves: those of the display's login, or
+/// those of one terminal. No program can have another program's questions shown where only itself
+/// looks.
 package enum PrompterPlace: Hashable, Sendable {
     /// By the name that logind gave the login: a program that a service manager started knows no
-    /// other.
+    /// other name of it.
     case display(user: UInt32, login: String)
     /// A terminal, by the Unix session that it controls.
     case terminal(user: UInt32, device: UInt32, session: Int32)
 
-    /// Where questions of the program may be shown, the best place first.
+    /// The places where the program's questions may be shown, the best first.
     package static func all(for caller: Caller) -> [PrompterPlace] {
         let display = caller.display.map { PrompterPlace.display(user: caller.user, login: $0) }
         return [display, terminal(of: caller)].compactMap { $0 }
@@ -33,13 +34,14 @@ package enum PrompterPlace: Hashable, Sendable {
 }
 
 /// The program that shows a login's windows to its user: root's X server under the number that
-/// logind knows, or the process that has the screen and the keyboard from logind. While it lives it
-/// has the name of the display's socket, so that a dialog there is a dialog on the user's screen.
+/// logind knows, or the process that controls the screen and keyboard by logind's word. While it
+/// lives it holds the name of the display's socket, so a dialog on that display is on the user's
+/// screen.
 package final class LoginScreen: Sendable {
     package let server: PinnedProcess
 
-    /// nil where that is not so, or can't be told: any program of the user can run an X server that
-    /// shows its windows to no user.
+    /// nil where that does not hold or can't be looked up: any program of the user can run an X
+    /// server that shows its windows to no user.
     init?(_ server: DisplayServer, of login: String, _ user: UInt32) {
         guard let process = PinnedProcess(pid: server.process, pidfd: nil) else { return nil }
         if server.user == 0 {
@@ -54,9 +56,9 @@ package final class LoginScreen: Sendable {
 
     package var isAlive: Bool { server.isAlive }
 
-    /// A compositor can have its sockets from the parent that watches over it. Not from its user's
-    /// service manager, which listens for every unit that the user writes; that one is in a control
-    /// group of its own.
+    /// Whether the server listens for the controller. A compositor may get its sockets from the
+    /// parent that supervises it, but not from its user's service manager: that one listens for
+    /// every unit that the user writes, and is in a control group of its own.
     private static func listens(_ server: PinnedProcess, for controller: Int32) -> Bool {
         if server.id == controller { return true }
         guard let process = PinnedProcess(pid: controller, pidfd: nil),

@@ -2,11 +2,11 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 
-/// What names a program that a deputy brings (docs/design/identity.md, Relayed programs).
+/// Identifies a program that a deputy relays (docs/design/identity.md, Relayed programs).
 ///
-/// The deputy's peers are told by a bus, which is a process of the same user: so a name is worth a
-/// path and never more. Programs that no other program of their user can take over (with rights of
-/// their own, services, confined domains) have no name here: a bus that lies could lend it.
+/// The deputy learns its peers from a bus, which is a process of the same user: so a name is worth
+/// no more than a path. Programs that no other program of their user can take over (with rights of
+/// their own, services, confined domains) have no name here, as a bus that lies could lend it.
 enum RelayedIdentity {
     /// The access group of all programs that can't be told apart.
     static let unidentified = "bus:unidentified"
@@ -30,7 +30,8 @@ enum RelayedIdentity {
             ? .trustedExecutable(executable.path) : .executable(executable.path)
     }
 
-    /// A file that its user's own file system shows to no other user: only its path can be told.
+    /// The identity of a file on its user's own file system, which shows it to no other user: only
+    /// the path is known.
     private static func ofUsersFileSystem(_ process: PinnedProcess) -> Caller.Identity {
         guard process.sharesOurNamespaces(), let path = process.executablePath(),
             let name = MovingPath.name(path)
@@ -39,19 +40,19 @@ enum RelayedIdentity {
     }
 }
 
-/// Paths that change without the program being another one: a part of them is left out.
+/// Paths that change while the program stays the same: the changing part is left out.
 enum MovingPath {
     private static let imageMark = ".mount_"
-    /// mkdtemp's own letters, at the end of a folder's name.
+    /// The length of mkdtemp's random part, at the end of a folder's name.
     private static let randomLetters = 6
     private static let store = "/nix/store/"
     private static let hashLetters = 32
     private static let hashAlphabet = Set("0123456789abcdfghijklmnpqrsvwxyz".utf8)
 
-    /// nil for a path that stays.
+    /// nil for a path that does not change.
     static func name(_ path: String) -> String? { storePath(path) ?? imagePath(path) }
 
-    /// `/nix/store/HASH-NAME/…`: any user adds such folders, and a new version has another hash.
+    /// `/nix/store/HASH-NAME/…`: any user can add such folders, and each version has another hash.
     private static func storePath(_ path: String) -> String? {
         guard path.hasPrefix(store) else { return nil }
         let rest = path.dropFirst(store.count)
@@ -61,7 +62,7 @@ enum MovingPath {
         return name.isEmpty || name.hasPrefix("/") ? nil : store + name
     }
 
-    /// `/tmp/.mount_` with a name and six letters behind it: where an AppImage mounts itself at each start.
+    /// `/tmp/.mount_`, a name and six letters: where an AppImage mounts itself at each start.
     private static func imagePath(_ path: String) -> String? {
         var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let place = parts.firstIndex {
@@ -88,12 +89,13 @@ extension UInt8 {
     }
 }
 
-/// Flatpak's programs reach a bus through a proxy in a sandbox of their own, at whose root a file names
-/// the application. Any program outside of sandboxes can show such a file, and none within one.
+/// Flatpak's programs reach a bus through a proxy in a sandbox of its own, with a file at its root
+/// that names the application. Any program outside sandboxes can present such a file, and none
+/// inside one.
 ///
-/// A proxy is never the program that asks: one whose file names no application, as other sandboxes start
-/// it, stands for programs that can't be told apart. By its own path all of them would be one program of
-/// root's, and share what it has.
+/// The proxy is never the requesting program. A proxy whose file names no application, as other
+/// sandboxes start it, stands for programs that can't be told apart: by its own path they would all
+/// be one program of root's, and share its items.
 enum FlatpakProxy {
     private static let programs = ["/usr/bin/xdg-dbus-proxy", "/usr/libexec/xdg-dbus-proxy"]
     private static let file = ".flatpak-info"
@@ -104,7 +106,7 @@ enum FlatpakProxy {
         programs.contains { isInstalled($0, executable) }
     }
 
-    /// What a proxy's root names; nil where that is no application.
+    /// The application that the file at the proxy's root names; nil where there is none.
     static func application(of proxy: PinnedProcess) -> String? {
         guard let bytes = proxy.readAtRoot(file, limit: longestFile), bytes.count < longestFile
         else { return nil }
@@ -116,7 +118,7 @@ enum FlatpakProxy {
             ExecutableFacts(path: path, device: executable.device, inode: executable.inode))
     }
 
-    /// `name` in `[Application]`, where it stands there once.
+    /// `name` in `[Application]`, where it occurs exactly once.
     static func application(_ text: String) -> String? {
         var group: Substring = ""
         var names: [Substring] = []
@@ -131,7 +133,7 @@ enum FlatpakProxy {
         return String(name)
     }
 
-    /// As Flatpak has them: three parts at least, none of which begins with a digit.
+    /// Whether it is a valid Flatpak name: at least three parts, none of which begins with a digit.
     private static func isName(_ name: Substring) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return name.utf8.count <= longestName && parts.count >= 3

@@ -2,13 +2,13 @@
 internal import KeychainLinuxSystem
 internal import KeychainPolicyModel
 
-/// Which program a label of a Linux security module says this is.
+/// The program that a Linux security module's label identifies.
 extension SecurityLabel {
     private static let stacked = "//&"
-    /// Modes of AppArmor in which the kernel does what the profile says.
+    /// AppArmor modes in which the kernel enforces the profile.
     private static let confining = [" (enforce)", " (kill)"]
 
-    /// What rules on `label` are asked.
+    /// The fact that rules on `label` ask for.
     var fact: Fact<[PolicyText]> {
         switch self {
         case .none: .absent
@@ -23,8 +23,9 @@ extension SecurityLabel {
         return domain(label).map { .known([PolicyText($0)]) } ?? .unknown
     }
 
-    /// Of a stack each profile, and the whole. A profile that confines nothing is *unknown*: what is
-    /// forbidden to it stays so, and what is permitted to the confined program is not permitted to this.
+    /// Each profile of a stack, and the whole label. A profile in a mode that enforces nothing is
+    /// *unknown*: rules that forbid it still apply, and rules that permit the confined program do
+    /// not.
     private static func fact(ofAppArmor label: String) -> Fact<[PolicyText]> {
         if label == "unconfined" { return .absent }
         guard let mode = confining.first(where: label.hasSuffix) else { return .unknown }
@@ -36,8 +37,8 @@ extension SecurityLabel {
             })
     }
 
-    /// `selinux:user:role:type:level`; nil for what SELinux does not confine. Which program may enter
-    /// a domain is in its policy.
+    /// `selinux:user:role:type:level`; nil where SELinux does not confine the process. SELinux's
+    /// policy decides which programs may enter a domain.
     private static func domain(_ label: String) -> String? {
         guard !label.contains("unconfined"),
             label.split(separator: ":", omittingEmptySubsequences: false).count >= 4
@@ -45,8 +46,8 @@ extension SecurityLabel {
         return "selinux:" + label
     }
 
-    /// The domain where it names a program: the role of services is `system_r`, and no login has it,
-    /// whatever its user's domain is called.
+    /// The domain where it identifies a service: services have the role `system_r`, which no login
+    /// has, whatever its user's domain is called.
     var serviceDomain: String? {
         guard case .selinux(let label) = self, let domain = Self.domain(label) else { return nil }
         let parts = domain.split(separator: ":", omittingEmptySubsequences: false)
@@ -56,9 +57,10 @@ extension SecurityLabel {
 
     /// `snap:NAME` for a program of that snap that runs under the snap's own profile.
     ///
-    /// An AppArmor profile alone says nothing: what is unconfined may change to any (and a scope of
-    /// snapd's name can be made by every user). So the executable, which must be the very file that
-    /// root mounted under `/snap`, names the snap, and the profile must agree.
+    /// An AppArmor profile alone identifies nothing: an unconfined process may change to any
+    /// profile (and every user can make a scope with snapd's name). So the executable, which must
+    /// be the very file that root mounted under `/snap`, names the snap, and the profile must
+    /// agree.
     func snap(_ executable: ExecutableFacts) -> String? {
         let parts = executable.path.split(separator: "/", maxSplits: 2)
         // Safe: the count is checked first.

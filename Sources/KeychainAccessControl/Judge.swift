@@ -13,11 +13,11 @@ public struct AccessRequest: Sendable {
         /// Whether the enrolled biometry is the one that the item was bound to; true where it is
         /// bound to none.
         public let biometryIsCurrent: Bool
-        /// As it is, or as it would be.
+        /// The present attributes, or those that the item would have.
         public let attributes: Attributes
         /// The name of the keychain that it lies in.
         public let keychain: String
-        /// How the caller comes to know of it, where it is not by its group or a rule.
+        /// How the caller may know of the item other than by its group or a rule.
         public var admission: Admission
 
         public init(
@@ -45,12 +45,13 @@ public struct AccessRequest: Sendable {
         public var facts: PolicyFacts { described.facts }
     }
 
-    /// What lets a caller know of an item beside its group and the policy.
+    /// How a caller may know of an item other than by its group or the policy.
     public enum Admission: Sendable, Hashable {
         case none
-        /// The item's user trusts the program with it: it may read, and do nothing else.
+        /// The item's user trusts the program with it: the program may read it, and do nothing
+        /// else.
         case trusted
-        /// The caller may change the item. That says nothing of its list of programs, except that
+        /// The caller may change the item. That gives no right to its list of programs, except that
         /// the caller may ask to have it changed.
         case mayChange
 
@@ -63,12 +64,12 @@ public struct AccessRequest: Sendable {
         }
     }
 
-    /// How the keychain stands when the request is judged.
+    /// The state of the keychain when the request is judged.
     public struct Keychain: Sendable, Equatable {
         public let isUnlocked: Bool
         public let wasUnlockedSinceBoot: Bool
-        /// It has a password protector; nil where this was not looked up, which allows nothing that
-        /// either answer would not.
+        /// Whether it has a password protector; nil where this was not looked up, which allows
+        /// nothing that either answer would not.
         public let isPasscodeSet: Bool?
 
         public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool?) {
@@ -86,23 +87,24 @@ public struct AccessRequest: Sendable {
         }
     }
 
-    /// Who asks, for what, and when: the same for all items of a call. An object, as every request of
-    /// the call has it.
+    /// The caller, the operation and the moment: the same for all items of a call. A class, as
+    /// every request of the call refers to it.
     public final class Circumstances: Sendable {
-        /// The entry of items' access control that counts, and what its grant is for.
+        /// The operation whose access control entry counts, and which a grant is for.
         public let operation: ItemOperation
-        /// The same in the words of policies.
+        /// The same operation in the policies' terms.
         public let policyOperation: PolicyOperation
         public let callerGroups: [String]
         public let keychain: Keychain
-        /// Whether a question may be put to the user, and the user is there to answer it; nil where
-        /// this was not looked up, which allows nothing that either answer would not.
+        /// Whether the user may be asked a question and is there to answer; nil where this was not
+        /// looked up, which allows nothing that either answer would not.
         public let mayAsk: Bool?
-        /// What a person could be asked to prove on this machine.
+        /// The methods by which a person could give a proof on this machine.
         public let provable: Set<PolicyMethod>
-        /// What policies ask about the caller and the moment; empty where there are none.
+        /// The facts that policies ask about the caller and the moment; empty where there are no
+        /// policies.
         public let facts: PolicyFacts
-        /// The texts among those facts in the policy's numbers, where they were made before.
+        /// The texts among those facts as the policy's numbers, where they were computed before.
         public let numbered: NumberedTexts?
         /// Today's local date in days since 1970-01-01.
         public let day: Int32
@@ -124,7 +126,7 @@ public struct AccessRequest: Sendable {
             self.day = day
         }
 
-        /// The same moment and caller, for something else that a call does.
+        /// The same caller and moment, for another operation of the call.
         public func of(
             _ operation: ItemOperation, as policyOperation: PolicyOperation,
             callerGroups: [String]? = nil
@@ -145,10 +147,10 @@ public struct AccessRequest: Sendable {
     }
 }
 
-/// What has been proven, and how it may serve one request. Facts only; a decision is never kept.
+/// The proofs given, and how each may serve one request. Facts only: a decision is never kept.
 public struct Evidence: Sendable, Equatable {
     public private(set) var proofs: [PolicyProof]
-    /// What serves some items and no other, such as a yes.
+    /// Proofs that serve some items and no other, such as a yes.
     private let ofItems: [ItemReference: [PolicyProof]]
 
     public init(_ proofs: [PolicyProof] = [], ofItems: [ItemReference: [PolicyProof]] = [:]) {
@@ -156,12 +158,12 @@ public struct Evidence: Sendable, Equatable {
         self.ofItems = ofItems
     }
 
-    /// With what was proven for that item alone.
+    /// The evidence together with the proofs for that item alone.
     public func about(_ item: ItemReference) -> Evidence {
         ofItems[item].map { Evidence(proofs + $0) } ?? self
     }
 
-    /// With what was proven for this very request.
+    /// The evidence together with a proof made for this very request.
     public func adding(_ method: PolicyMethod) -> Evidence {
         Evidence(
             proofs + [PolicyProof(method, age: .zero, scope: .operation)], ofItems: ofItems)
@@ -175,7 +177,7 @@ public struct Evidence: Sendable, Equatable {
 }
 
 extension PolicyMethod {
-    /// The PAM service that proves it; nil for what PAM does not prove.
+    /// The PAM service that proves the method; nil for a method that PAM does not prove.
     public var service: String? {
         switch self {
         case .factor(.presence): "keychain-presence"
@@ -189,19 +191,19 @@ extension PolicyMethod {
         }
     }
 
-    /// The factors that a PAM service of ours proves.
+    /// The factors that this project's PAM services prove.
     public static let factors: [PolicyMethod] = [
         .factor(.presence), .factor(.biometry), .factor(.companion), .factor(.passcode),
     ]
 }
 
-/// Which policies decided: a hash over what was compiled, and which taking up of policies since the
-/// service began it was.
+/// Identifies the policies that decided: a hash over the compiled policies, and the number of the
+/// load since the service began.
 public struct PolicyRevision: Sendable, Hashable, CustomStringConvertible {
     private let hash: UInt64
     private let number: UInt32
 
-    /// Of the hash its first six bytes.
+    /// `hash` is shortened to its first six bytes.
     public init(hash: [UInt8], number: UInt32) {
         self.hash = hash.prefix(6).reduce(0) { $0 << 8 | UInt64($1) }
         self.number = number
@@ -217,13 +219,14 @@ public struct PolicyRevision: Sendable, Hashable, CustomStringConvertible {
 /// Decides whether an operation on an item may go on. Pure: the same request, evidence and policy
 /// always get the same verdict.
 ///
-/// Policy only tightens what the item's own access control says, but for shares and groups, which
-/// let others know of an item: its needs and the policy's are met together or not at all.
+/// Policy only tightens an item's own access control, except that shares and groups let others know
+/// of an item. The item's requirements and the policy's are met together or not at all.
 public struct Judge: Sendable {
     public let policy: CompiledPolicy
     /// nil for policies that no file holds.
     public let revision: PolicyRevision?
-    /// Some of its rules decide nothing: the record tells what they would decide.
+    /// Whether some rules are permissive: they decide nothing, and the record tells what they would
+    /// decide.
     public let hasPermissiveRules: Bool
 
     public init(_ policy: CompiledPolicy = .empty, revision: PolicyRevision? = nil) {
@@ -249,7 +252,7 @@ public struct Judge: Sendable {
     private func denial(
         of request: AccessRequest, _ evidence: Evidence, _ lead: Int?
     ) -> Denial {
-        // Who may not know of the item hears nothing of a rule about it.
+        // A caller that may not know of the item must not hear of a rule about it.
         guard request.isOwn || request.isLetIn else { return .unknownItem }
         if let lead {
             let because = policy.decision(on: request.policyRequest(evidence)).because
@@ -267,7 +270,7 @@ public struct Judge: Sendable {
         return .allowAfter(requirement)
     }
 
-    /// What the policy makes of the request, for the record; nil where there is no policy.
+    /// The policy's decision on the request, for the record; nil where there is no policy.
     public func account(
         of request: AccessRequest, _ evidence: Evidence
     ) -> (request: PolicyRequest, decision: PolicyDecision)? {
@@ -276,8 +279,8 @@ public struct Judge: Sendable {
         return (asked, policy.decision(on: asked))
     }
 
-    /// Whether items of the client's own groups may be deleted that can't be read: not where a rule
-    /// or a limit could ask for something, once it were known what the items are.
+    /// Whether items of the client's own groups may be deleted unread: not where a rule or a limit
+    /// could ask for something if the items were known.
     public func mayDeleteUnread(_ circumstances: AccessRequest.Circumstances) -> Bool {
         guard !policy.isEmpty else { return true }
         var facts = circumstances.facts
@@ -292,14 +295,14 @@ public struct Judge: Sendable {
         return decision.outcome == .allow && policy.limits(on: policy.admit(request)).isEmpty
     }
 
-    /// What the proofs that the request still needs will be good for later: the user is told
-    /// before.
+    /// How far the proofs that the request still needs will count later: the user is told
+    /// beforehand.
     public func reaches(of request: AccessRequest, _ evidence: Evidence) -> Set<ProofReach> {
         guard !policy.isEmpty else { return [] }
         return policy.reaches(of: request.policyRequest(evidence))
     }
 
-    /// Where a rule stands, for people.
+    /// The file and line of a rule, for people.
     func place(_ statement: Int) -> String? {
         policy.provenance(of: statement).map { "\($0.origin.file):\($0.origin.line)" }
     }
@@ -314,7 +317,7 @@ extension AccessRequest {
         item.admission.covers(circumstances.policyOperation)
     }
 
-    /// Deleting needs no class key: what can't be read can still be thrown away.
+    /// Deleting needs no class key: an item that can't be read can still be deleted.
     fileprivate var classDenial: Denial? {
         guard circumstances.operation != .delete else { return nil }
         let keychain = circumstances.keychain
@@ -325,8 +328,8 @@ extension AccessRequest {
         return keychain.holds(protection) ? nil : .locked
     }
 
-    /// What the item asks for before the operation. An item whose reading could never be
-    /// authorised can't be made either: its owner would lose what was put in.
+    /// The item's own constraint on the operation. An item whose reading could never be authorised
+    /// can't be added either: its owner would lose the secret.
     fileprivate var constraint: Constraint {
         let operation = circumstances.operation
         let own = item.constraint(for: operation)
@@ -339,13 +342,13 @@ extension AccessRequest {
         }
     }
 
-    /// Without a password no user can prove to be the keychain's owner.
+    /// Without a password, no user can be proven to own the keychain.
     fileprivate func canProve(_ requirement: Requirement, given evidence: Evidence) -> Bool {
         circumstances.keychain.isPasscodeSet == true
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
     }
 
-    /// The request with all that is known of it, for the record and the explanation.
+    /// The request with all known facts, for the record and the explanation.
     func policyRequest(_ evidence: Evidence) -> PolicyRequest {
         var facts = circumstances.facts.with(item: item.facts)
         add(to: &facts)
@@ -354,7 +357,7 @@ extension AccessRequest {
             day: circumstances.day)
     }
 
-    /// The same in the policy's numbers, as far as it asks.
+    /// The request in the policy's numbers, with the facts that the policy asks for.
     func admitted(to policy: CompiledPolicy, _ evidence: Evidence) -> AdmittedRequest {
         let own = item.described
         var facts = circumstances.facts
@@ -365,7 +368,7 @@ extension AccessRequest {
             evidence: evidence.proofs, day: circumstances.day)
     }
 
-    /// What is known of the request beside its subject and the item's own facts.
+    /// Adds the facts other than the subject's and the item's own.
     private func add(to facts: inout PolicyFacts) {
         facts[.member] = .known(isOwn)
         facts.isLetIn = isLetIn
@@ -376,7 +379,7 @@ extension AccessRequest {
 }
 
 extension AccessRequest.Circumstances {
-    /// What is known of the keychain and its user at this moment.
+    /// Adds the facts about the keychain and its user at this moment.
     public func addMoment(to facts: inout PolicyFacts) {
         facts[.interactive] = mayAsk.map { .known($0) } ?? .unknown
         facts[.unlocked] = .known(keychain.isUnlocked)
@@ -393,8 +396,8 @@ extension AccessRequest.Item {
 }
 
 extension Constraint {
-    /// A biometry that is bound to what was enrolled then is as good as any while that is so, and
-    /// nothing afterwards.
+    /// A constraint on the biometry enrolled at some moment asks for any biometry while that
+    /// enrolment is current, and can't be met afterwards.
     fileprivate func withCurrentBiometry(_ isCurrent: Bool) -> Constraint {
         switch self {
         case .biometryCurrentSet: isCurrent ? .biometryAny : .never
@@ -405,41 +408,42 @@ extension Constraint {
     }
 }
 
-/// What the judge says of a request.
+/// The judge's answer to a request.
 public enum Verdict: ~Copyable, Sendable {
     case allow(Grant)
     case deny(Denial)
-    /// Allowed once this has been proven; then the request is judged again.
+    /// Allowed once this requirement is proven; then the request is judged again.
     case allowAfter(Requirement)
 }
 
 /// Why a request is refused.
 public enum Denial: Sendable, Hashable {
-    /// The item is none of the caller's business: for the caller it does not exist.
+    /// The caller may not know of the item: for the caller it does not exist.
     case unknownItem
-    /// The item's access control forbids the operation, or what it asks for can't be proven here.
+    /// The item's access control forbids the operation, or asks for a proof that can't be given
+    /// here.
     case impossible
-    /// Rules of the administrator's policy forbid it: their ids, and where the first stands.
+    /// Rules of the administrator's policy forbid it: their ids, and the place of the first.
     case forbidden(because: [String], first: String?)
-    /// A class key is not there.
+    /// A class key is missing.
     case locked
-    /// The item's class needs a password protector, and there is none.
+    /// The item's class needs a password protector, and the keychain has none.
     case passcodeNotSet
     /// A question would be needed, and none may be asked.
     case interactionNotAllowed
 }
 
-/// The right to do one operation on one item, once. Only a judgement makes one; the code that opens
-/// an item uses it up.
+/// The right to do one operation on one item, once. Only the judge makes one; the code that opens
+/// an item consumes it.
 public struct Grant: ~Copyable, Sendable {
     public let operation: ItemOperation
     public let reference: ItemReference
     public let accessControl: ItemAccessControl
-    /// Attributes that the policy keeps from the answer, by their names there.
+    /// The names of the attributes that the policy withholds from the answer.
     public let redacted: [String]
-    /// A rule wants a line of its own for it in the audit.
+    /// Whether a rule wants an audit record of its own for the grant.
     public let wantsFullAudit: Bool
-    /// The rule that allowed it, where one did.
+    /// The rule that allowed it, if there was one.
     public let because: String?
 
     init(

@@ -2,25 +2,25 @@
 internal import KeychainPolicyEngine
 public import KeychainPolicyModel
 
-/// A login that carries no password, and may open its user's keychain all the same with something
-/// that the user enrolled for it. PAM's success is all the proof there is that it is the user.
+/// A login without a password that may still open its user's keychain, with a protector that the
+/// user enrolled. PAM's success is the only proof of the user.
 public struct LoginUnlock: Sendable {
-    /// `ChoiceField.protector` in words of its own.
+    /// The protectors that such a login may use; policies see them as `ChoiceField.protector`.
     public enum Opener: UInt8, Sendable, Hashable {
         case tpm, credential, securityKey
 
-        /// It needs a touch.
+        /// Whether the protector needs a touch.
         var provesPresence: Bool { self == .securityKey }
     }
 
-    /// What is to open it.
+    /// The protector that is to open the keychain.
     public let opener: Opener
-    /// What policies ask about the login, its user and the moment.
+    /// The facts that policies ask about the login, its user and the moment.
     public let facts: PolicyFacts
     /// Today's local date in days since 1970-01-01.
     public let day: Int32
 
-    /// `service` is PAM's, of the session.
+    /// `service` is the PAM service of the session.
     public init(through service: String, with opener: Opener, facts: PolicyFacts, day: Int32) {
         self.opener = opener
         self.day = day
@@ -28,7 +28,7 @@ public struct LoginUnlock: Sendable {
         facts[.pamService] =
             service.isEmpty ? .unknown : .known([PolicyText(service.lowercased())])
         facts[.protector] = .known(opener.rawValue)
-        // The user has not been asked anything, and could not be: the login does not wait.
+        // No question was or could be asked: the login does not wait.
         facts[.interactive] = .known(false)
         self.facts = facts
     }
@@ -41,8 +41,8 @@ public struct LoginUnlock: Sendable {
 }
 
 extension Judge {
-    /// Why it may not open the keychain; nil where it may. Which logins are their user's own is the
-    /// policy's word: without one, none is.
+    /// Why the login may not open the keychain; nil where it may. Only a policy says which logins
+    /// prove their user: without a policy, none does.
     public func judge(_ login: LoginUnlock) -> Denial? {
         guard let decision = account(of: login)?.decision else { return .impossible }
         switch decision.outcome {
@@ -54,7 +54,8 @@ extension Judge {
         }
     }
 
-    /// The same with what it rests on, for the record; nil where there is no policy.
+    /// The decision with the request that it rests on, for the record; nil where there is no
+    /// policy.
     public func account(
         of login: LoginUnlock
     ) -> (request: PolicyRequest, decision: PolicyDecision)? {

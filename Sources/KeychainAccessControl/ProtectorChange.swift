@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainPolicyModel
 
-/// A change of what opens a keychain, with every fact that its judgement may rest on.
+/// A change of a keychain's protectors, with every fact that its judgement may rest on.
 public struct ProtectorChange: Sendable {
     public enum Operation: Sendable { case add, remove }
 
     public let operation: Operation
-    /// The keychain's 16 bytes.
+    /// The keychain's identifier, 16 bytes.
     public let keychain: [UInt8]
     public let isPasscodeSet: Bool
-    /// Whether a question may be put to the user, and the user is there to answer it.
+    /// Whether the user may be asked a question and is there to answer.
     public let mayAsk: Bool
     public let provable: Set<PolicyMethod>
 
@@ -25,14 +25,14 @@ public struct ProtectorChange: Sendable {
     }
 }
 
-/// What the judge says of such a change.
+/// The judge's answer to such a change.
 public enum ProtectorVerdict: ~Copyable, Sendable {
     case allow(ProtectorGrant)
     case deny(Denial)
     case allowAfter(Requirement)
 }
 
-/// The right to make one change, once. Only a judgement makes one; the store uses it up.
+/// The right to make one change, once. Only the judge makes one; the store consumes it.
 public struct ProtectorGrant: ~Copyable, Sendable {
     public let operation: ProtectorChange.Operation
     public let keychain: [UInt8]
@@ -46,8 +46,8 @@ public struct ProtectorGrant: ~Copyable, Sendable {
 extension Judge {
     private static let presence = PolicyConstraint.factor(.presence)
 
-    /// A user who changes what opens a keychain is there, whatever else they know; and proves it
-    /// for this very change, as for a change of an item's rights.
+    /// A user who changes a keychain's protectors must prove presence for this very change,
+    /// whatever was proven before, as for a change of an item's rights.
     public func judge(_ change: ProtectorChange, _ evidence: Evidence) -> ProtectorVerdict {
         let demand = PolicyDemand(Self.presence)
         if demand.isMet(by: evidence.proofs, for: .changeACL) {

@@ -2,21 +2,21 @@
 internal import KeychainPolicyEngine
 public import KeychainPolicyModel
 
-/// What must still be proven, in its canonical form: the same needs always read the same.
+/// The proofs that are still needed, in canonical form: equal requirements compare equal.
 public struct Requirement: Sendable, Hashable {
     public let constraint: PolicyConstraint
-    /// Methods beyond which it is not worth trying every combination.
+    /// Beyond this number of methods not every combination is tried.
     private static let mostMethods = 12
 
     public init(_ constraint: PolicyConstraint) { self.constraint = constraint.canonical }
 
-    /// What meets all of them: one question for a request that needs many items.
+    /// A requirement that meets all of them, so that a request for many items asks one question.
     public static func all(_ requirements: some Sequence<Requirement>) -> Requirement {
         Requirement(.all(requirements.map(\.constraint)))
     }
 
-    /// The proofs that meet it with the least trouble for the user, least troublesome first; nil
-    /// where none of what is available does.
+    /// The proofs that meet the requirement with the least trouble for the user, least troublesome
+    /// first; nil where the available methods can't meet it.
     public func cheapestProof(
         given evidence: Evidence = Evidence(), available: Set<PolicyMethod>
     ) -> [PolicyMethod]? {
@@ -34,7 +34,7 @@ public struct Requirement: Sendable, Hashable {
         return byTrouble.map(\.element).first { isMet(by: evidence.adding(all: $0)) }
     }
 
-    /// What people other than the asker could approve of it.
+    /// The approvals that people other than the asker could give.
     public func approvals(besides available: Set<PolicyMethod>) -> [PolicyMethod] {
         guard let asker = available.lazy.compactMap(\.asker).first else { return [] }
         return constraint.approvers.map(\.string).filter { $0 != asker }
@@ -57,7 +57,7 @@ extension [PolicyMethod] {
 }
 
 extension PolicyMethod {
-    /// How much it asks of a person.
+    /// How much the method asks of a person.
     fileprivate var trouble: Int {
         switch self {
         case .factor(.presence): 2

@@ -7,10 +7,11 @@ package import KeychainRequestAudit
 internal import KeychainItemStore
 internal import KeychainSecrets
 
-/// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.
+/// The policy that requests are judged by. A reload swaps it; a request that began with one policy
+/// ends with it.
 package final class ActivePolicy: Sendable {
-    /// A policy and what it lets others know of (`PolicySet.reachOnly`). An object, as every request
-    /// takes it.
+    /// A policy, and the part of it that lets others know of items (`PolicySet.reachOnly`). A
+    /// class, as every request takes a reference to it.
     package final class Pair: Sendable {
         package let judge: Judge
         package let reach: CompiledPolicy
@@ -23,13 +24,13 @@ package final class ActivePolicy: Sendable {
         }
     }
 
-    /// Which files it was made of, and what became of the last that were looked at.
+    /// The files that the policy was made of, and the result of the last load.
     package struct Report: Sendable, Equatable {
-        /// Others are in force than the files say.
+        /// Whether the policies in force differ from the files.
         package var isDegraded = false
-        /// For people, and for everybody to see.
+        /// A text for people, which every user may read.
         package var text = ""
-        /// What was read; nil where what was in force stays so.
+        /// The load that was read; nil where the policies in force stay.
         package var load: PolicyLoad?
 
         package init(isDegraded: Bool = false, text: String = "", load: PolicyLoad? = nil) {
@@ -46,12 +47,12 @@ package final class ActivePolicy: Sendable {
         var reload: (@Sendable () -> Bool)?
         var facts: FactsOfProcess?
     }
-    /// What rules are asked about a process, for a user who wants to know; in lines that
+    /// The facts that rules ask about a process, for a user who wants to know them; as lines that
     /// `keychainctl policy facts` reads.
     package typealias FactsOfProcess =
         @Sendable (_ process: UInt32, _ user: UInt32) throws(RequestError) -> String
 
-    /// Every request reads it.
+    /// Read by every request.
     private let state: ShortLock<State>
 
     package init(_ pair: Pair = Pair(.empty, reach: .empty)) {
@@ -63,7 +64,7 @@ package final class ActivePolicy: Sendable {
     package var report: Report { state.withLock { $0.report } }
 
     package func use(_ pair: Pair) {
-        // The old one ends after the lock: that takes its time where it has many rules.
+        // The old pair is released outside the lock: a policy with many rules takes long to free.
         let old = state.withLock { state in
             defer { state.pair = pair }
             return state.pair
@@ -79,7 +80,8 @@ package final class ActivePolicy: Sendable {
         for listener in listeners { listener(report) }
     }
 
-    /// Hears what has been told last, and whatever is from now on; must not take its time.
+    /// Calls the listener with the last report, and with each later one. The listener must return
+    /// at once.
     package func onReport(_ listener: @escaping @Sendable (Report) -> Void) {
         let report = state.withLock { state in
             state.listeners.append(listener)
@@ -88,32 +90,34 @@ package final class ActivePolicy: Sendable {
         listener(report)
     }
 
-    /// How the policies are read again when a request asks for it.
+    /// Sets how policies are read again when a request asks for it.
     package func onReload(_ reload: @escaping @Sendable () -> Bool) {
         state.withLock { $0.reload = reload }
     }
 
-    /// Who gathers the facts of processes tells them from now on.
+    /// Sets the source of facts about processes.
     package func onFacts(_ facts: @escaping FactsOfProcess) {
         state.withLock { $0.facts = facts }
     }
 
-    /// Where no process is told from another there are none.
+    /// Throws `.notAvailable` where no source of facts was set: then no process is told from
+    /// another.
     package func facts(of process: UInt32, for user: UInt32) throws(RequestError) -> String {
         guard let facts = state.withLock({ $0.facts }) else { throw .failed(.notAvailable) }
         return try facts(process, user)
     }
 
-    /// False where nothing new could be taken.
+    /// Returns false where no new policies could be taken.
     package func reload() -> Bool {
         guard let reload = state.withLock({ $0.reload }) else { return false }
         return reload()
     }
 }
 
-/// What policies ask about items (docs/policies.md, Resource: which item).
+/// The facts that policies ask about items (docs/policies.md, Resource: which item).
 package enum ItemFacts {
-    /// Of an item that is asked for and was not looked for: what the query doesn't tell is unknown.
+    /// The facts of an item that was asked for but not looked up: facts that the query doesn't tell
+    /// are unknown.
     package static func of(_ query: ItemQuery, group: String, keychain: String) -> PolicyFacts {
         var facts = PolicyItem(
             query.itemClass, query.attributes, accessGroup: group,
@@ -126,19 +130,20 @@ package enum ItemFacts {
     }
 }
 
-/// The limits that a call was counted for: none counts it twice.
+/// The limits that have counted a call: none counts it twice.
 package struct CountedLimits {
     fileprivate var keys: Set<PolicyLimits.Key> = []
 
     package init() {}
 }
 
-/// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its
-/// keys' values. Limits on questions (`when: {prompted: true}`) have one for each place where questions
-/// are shown besides: what is asked on a terminal that a program made for itself uses up nothing of
-/// the user's own. Kept while the daemon runs, and counted after everything else was decided.
+/// How often the policy's `limit` rules let something happen: a bucket for each rule and each
+/// combination of its keys' values. Limits on questions (`when: {prompted: true}`) also have one
+/// for each place where questions are shown, so that questions on a terminal that a program made
+/// for itself use up nothing of the user's own. Kept while the daemon runs, and counted after
+/// everything else was decided.
 package final class PolicyLimits: Sendable {
-    /// Beyond it the fullest bucket gives way: it has the least to tell.
+    /// Beyond it the fullest bucket is dropped: it limits the least.
     private static let most = 65_536
 
     fileprivate struct Key: Hashable {
@@ -155,8 +160,8 @@ package final class PolicyLimits: Sendable {
 
     package init() {}
 
-    /// Counts the request. What an exhausted limit asks for instead comes back; one that denies is
-    /// thrown.
+    /// Counts the request. Returns the constraints that exhausted limits ask for instead; throws
+    /// where an exhausted limit denies.
     package func count(
         _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
     ) throws(RequestError) -> [PolicyConstraint] {
@@ -164,8 +169,8 @@ package final class PolicyLimits: Sendable {
         return try count(policy.admit(request), policy, notes, &counted) { request }
     }
 
-    /// The same of a request in the policy's numbers; `told` gives all that is known of it, where a
-    /// limit counts it.
+    /// Counts a request given in the policy's numbers; `told` gives all facts of it, where a limit
+    /// counts it.
     package func count(
         _ admitted: AdmittedRequest, _ policy: CompiledPolicy, _ notes: RequestNotes,
         _ counted: inout CountedLimits, _ told: () -> PolicyRequest
@@ -196,7 +201,7 @@ package final class PolicyLimits: Sendable {
         return needs
     }
 
-    /// Those that would not count the request if nothing had to be asked for it.
+    /// The limits that count the request only because it asks the user something.
     private static func limitsOfQuestions(
         _ statements: [Int], _ request: PolicyRequest, _ policy: CompiledPolicy
     ) -> Set<Int> {
@@ -227,7 +232,7 @@ package final class PolicyLimits: Sendable {
         }
     }
 
-    /// A fact that can't be told has a bucket like any other value.
+    /// An unknown fact has a bucket like any other value.
     private static func value(of field: PolicyText, _ facts: PolicyFacts) -> PolicyText {
         if field == "uid", case .known(let user) = facts.uid { return PolicyText("\(user)") }
         for block in [PolicyBlock.subject, .resource, .environment] {

@@ -3,15 +3,15 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
-/// A file of root's, each line of two words, which is looked at as long as the daemon runs. What
-/// follows a `#` is a comment. Without the file it is as if it were empty.
+/// A file of root's with two words in each line, and comments after a `#`. The daemon reloads it
+/// when it changes. A missing file counts as an empty one.
 package final class AdministratorFile<Value: Sendable>: Sendable {
     private let path: String
     private let meaning: @Sendable ([FileLine]) throws(FileMistake) -> Value
     private let value: ShortLock<Value>
     private let seen: Mutex<FileStatus?>
 
-    /// Throws where the file can't be understood: what its author wanted is unknown then.
+    /// Throws where the file is malformed: its author's intention is unknown then.
     init(
         _ path: String, _ meaning: @escaping @Sendable ([FileLine]) throws(FileMistake) -> Value
     ) throws(FileMistake) {
@@ -23,7 +23,7 @@ package final class AdministratorFile<Value: Sendable>: Sendable {
 
     package var now: Value { value.withLock { $0 } }
 
-    /// Takes up a changed file; where that can't be understood, what was in force stays so.
+    /// Reads a changed file again. Where the new text is malformed, the old value stays in force.
     package func loadIfChanged() throws(FileMistake) {
         let state = FileStatus(path)
         let hasChanged = seen.withLock { seen in
@@ -38,7 +38,7 @@ package final class AdministratorFile<Value: Sendable>: Sendable {
 
 package struct FileMistake: Error, Equatable, CustomStringConvertible {
     package let path: String
-    /// nil where the file itself is not as it must be.
+    /// nil where the mistake is in the file itself, such as its owner, rather than in a line.
     let line: Int?
     package let words: String
 

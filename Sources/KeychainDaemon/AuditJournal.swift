@@ -4,11 +4,12 @@ internal import Dispatch
 internal import LoginManager
 internal import Synchronization
 
-/// The journal's copy of the records. One that is slow to take them keeps no request waiting: what
-/// it does not take in time it does not get. The file has everything.
+/// The journal's copy of the audit records. A slow journal delays no request: records that it does
+/// not take in time are dropped from the copy. The file has all of them.
 final class AuditJournal: AuditSink {
     private static let mostWaiting = 1000
-    /// Of one user's: what waits for a slow journal leaves room for others.
+    /// The most waiting records of one user, so that a slow journal keeps room for other users'
+    /// records.
     private static let mostOfUser = 200
     private static let lastPatience = DispatchTimeInterval.seconds(1)
 
@@ -17,7 +18,7 @@ final class AuditJournal: AuditSink {
     private let sending = DispatchGroup()
     private let waiting = Mutex<[UInt32: Int]>([:])
 
-    /// `send` may take its time.
+    /// `send` may block.
     init(send: @escaping @Sendable ([Journal.Field]) -> Void = Journal.send) { self.send = send }
 
     func append(_ record: AuditRecord) {
@@ -45,6 +46,6 @@ final class AuditJournal: AuditSink {
         }
     }
 
-    /// Before the process ends.
+    /// Waits briefly for the last records, before the process ends.
     func finish() { _ = sending.wait(timeout: .now() + Self.lastPatience) }
 }

@@ -5,11 +5,11 @@ internal import KeychainUserPresence
 internal import LoginManager
 
 extension AuditRecord {
-    /// Of every record of this kind (systemd.journal-fields(7)).
+    /// The message identifier of all audit records (systemd.journal-fields(7)).
     private static let messageID = "ad6a9009a3284defab5968290d73a1c2"
 
-    /// Fields of the journal's own and, as KEYCHAIN_…, the record's. Those of the request and of the
-    /// decision are for machines that replay them, from the file.
+    /// The journal's standard fields and, as KEYCHAIN_…, the record's own. The request's and the
+    /// decision's fields are only in the file, for programs that replay them.
     var journalFields: [Journal.Field] {
         let single: [(String, String?)] = [
             ("MESSAGE", message), ("MESSAGE_ID", Self.messageID),

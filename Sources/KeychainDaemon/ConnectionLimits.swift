@@ -4,32 +4,33 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import Synchronization
 
-/// How many connections may be open, in all, for one user and for one program, so that none of them
-/// keeps the others out.
+/// Limits the open connections in all, of one user and of one program, so that none of them shuts
+/// out the others.
 ///
-/// A connection is counted before it has a thread and before anything is asked about it: by the
-/// number of its user as the kernel reports it and the name of the file that its process runs:
-/// processes are as many as a program wants. User numbers without an account share one part: a user
-/// who makes namespaces has thousands of numbers to speak under. Numbers that the directory has not
-/// been asked about yet share another, until it has answered: a slow directory holds up a bounded
-/// number of threads and no user whom it knew before, and numbers that have no account keep out none
-/// that may have one.
+/// A connection is counted before it has a thread and before anything is asked about it: by its
+/// user's number as the kernel reports it, and by the path of the file that its process runs, since
+/// a program can have any number of processes. User numbers without an account share one part, as a
+/// user with namespaces can connect under thousands of numbers. Numbers that the account directory
+/// has not answered for yet share another part: a slow directory delays a bounded number of
+/// threads, and no user whom it knew before; and numbers without an account shut out no number that
+/// may have one.
 final class ConnectionLimits: Sendable {
     static let mostForUser = 32
     static let mostInAll = 512
-    /// Left for users who have few when many have many.
+    /// Connections left for users who have few, when other users have many.
     static let reserve = 128
-    /// Of a user's own, left for programs that have few when one has many.
+    /// Connections of a user left for programs that have few, when another program has many.
     static let reserveOfUser = 8
     static let few = 4
 
     enum Part: Hashable, Sendable {
         case user(UInt32)
         case withoutAccount
-        /// Not asked about yet.
+        /// The directory has not answered for the number yet.
         case unknown
 
-        /// By users whose programs are not one another's.
+        /// Whether several users share the part, so that programs of the same path may be different
+        /// users'.
         var isShared: Bool { self == .withoutAccount || self == .unknown }
     }
 
@@ -44,8 +45,8 @@ final class ConnectionLimits: Sendable {
     private let open = Mutex<[Part: Held]>([:])
     let users = ConnectedUsers()
 
-    /// `program` names what a process runs, without a look at any file system that could hang.
-    /// Processes that are gone count as one program.
+    /// `program` gives the path of the file that a process runs, without a look at any file system
+    /// that could hang. Processes that are gone count as one program.
     init(
         _ accounts: AccountNames,
         program: @escaping @Sendable (Int32) -> String = { ProcessProgram.path(of: $0) ?? "" }
@@ -54,7 +55,7 @@ final class ConnectionLimits: Sendable {
         self.program = program
     }
 
-    /// Counts a connection; nil where there is no room for it. Asks nothing.
+    /// Counts a connection; nil where there is no room for it. Never asks the directory.
     func begin(_ peer: PeerCredentials) -> Place? {
         let part: Part =
             if accounts.isKnown(peer.user) { .user(peer.user) } else {
@@ -72,7 +73,7 @@ final class ConnectionLimits: Sendable {
             let mayFill = part.isShared || ofProgram < Self.few
             let ownRoom = Self.mostForUser - (mayFill ? 0 : Self.reserveOfUser)
             let all = open.values.reduce(0) { $0 + $1.count }
-            // Root's own are never kept out by others.
+            // Root's connections are never shut out by other users'.
             guard part == .user(0) || all < room, mine.count < ownRoom else { return false }
             mine.count += 1
             mine.ofPrograms[program] = ofProgram + 1
@@ -110,7 +111,7 @@ final class ConnectionLimits: Sendable {
 
         deinit { end() }
 
-        /// The connection is over.
+        /// Ends the connection's place.
         func end() {
             part.withLock { part in
                 if let part { limits.end(part, program) }
@@ -126,14 +127,14 @@ final class ConnectionLimits: Sendable {
             }
         }
 
-        /// Whether the user has an account, by a look that may take as long as the directory does;
-        /// nil where there is no room for another connection of its kind.
+        /// Whether the user has an account. May block as long as the directory does; nil where
+        /// there is no room for another connection of the kind that the user turns out to be.
         func hasAccount() -> Bool? {
             let hasAccount = limits.accounts.has(peer.user)
             let wanted: Part = hasAccount ? .user(peer.user) : .withoutAccount
             return part.withLock { part in
                 guard let counted = part, counted != wanted else { return hasAccount }
-                // From now on it counts as what it is.
+                // From now on the connection counts under its true part.
                 limits.end(counted, program)
                 part = limits.begin(wanted, program) ? wanted : nil
                 return part == nil ? nil : hasAccount

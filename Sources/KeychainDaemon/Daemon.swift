@@ -20,11 +20,11 @@ internal import PromptedAuthentication
 internal import SessionVault
 internal import Synchronization
 
-/// The whole service of a machine, put together.
+/// The whole service of a machine, assembled from its parts.
 package final class Daemon: Sendable {
-    /// How often logins that ended without saying so are looked for.
+    /// The interval of the search for logins that ended without a notice, in seconds.
     private static let sweepSeconds = 2
-    /// How long servers may take to stop.
+    /// How long the servers may take to stop, in seconds.
     private static let stopSeconds = 5
     static let stateFolderMode: UInt32 = 0o711
 
@@ -139,7 +139,8 @@ package final class Daemon: Sendable {
         self.audit = audit
     }
 
-    /// There from the start, like the login keychain for a user who logs in.
+    /// The machine's keychain exists from the start, as the login keychain does for a user who logs
+    /// in.
     private func makeSystemKeychain() {
         guard !folder.exists(.system, of: 0) else { return }
         do throws(RequestError) { try protectors.create(.system, of: 0, password: nil) } catch {
@@ -147,13 +148,13 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// What else is to be done every few seconds while it runs.
+    /// Adds work that is done every few seconds while the daemon runs.
     package func watch(_ work: @escaping @Sendable () -> Void) {
         watches.withLock { $0.append(work) }
     }
 
-    /// Serves until `stop` is called. False, and at once, where the machine has no room for the
-    /// threads that this takes: without the one that listens to logind no keychain would lock on sleep.
+    /// Serves until `stop` is called. Returns false at once where the machine has no room for the
+    /// threads: without the thread that listens to logind, no keychain would lock on sleep.
     package func run() -> Bool {
         makeSystemKeychain()
         let sweep = DispatchSource.makeTimerSource(queue: .global())
@@ -172,7 +173,7 @@ package final class Daemon: Sendable {
         sweep.resume()
         defer { sweep.cancel() }
         defer { audit.finish() }
-        // Nothing waits for it to end: it waits for others.
+        // The thread is not waited for, as it waits for logind.
         let isWatching = DetachedThread.start { [locking] in
             LoginManagerWatch { locking.handle($0) }.run()
         }

@@ -6,7 +6,7 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import SessionVault
 
-/// The parts of the daemon that what logins do to keychains needs.
+/// The parts of the daemon by which logins affect keychains.
 struct DaemonParts: Sendable {
     let folder: KeychainFolder
     let protectors: Protectors

@@ -5,7 +5,8 @@ package import KeychainLocalSocket
 package import KeychainModel
 package import KeychainSecrets
 
-/// Where a daemon keeps what, whom it listens to, and what the machine tells it.
+/// A daemon's configuration: its folders, its sockets and programs, and its sources of facts about
+/// the machine.
 package struct DaemonPlan: Sendable {
     package struct Folders: Sendable {
         let state: String
@@ -29,14 +30,14 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// Programs that the daemon runs. nil where the machine does without.
+    /// Programs that the daemon runs; nil for one that the machine does not have.
     package struct Programs: Sendable {
         let prompter: String
-        /// What asks for programs of the user's bus.
+        /// The deputy, which makes requests for programs of the user's bus.
         let deputy: String
         let tpm: String?
         let securityKeys: String?
-        /// What reads keychain files from elsewhere.
+        /// The program that reads keychain files from elsewhere.
         let importer: String
 
         package init(
@@ -54,10 +55,10 @@ package struct DaemonPlan: Sendable {
     /// The machine's accounts.
     package struct Accounts: Sendable {
         let name: @Sendable (UInt32) -> String?
-        /// Names of all groups of an account; nil where that can't be told.
+        /// Names of all groups of an account; nil where they can't be looked up.
         let groups: @Sendable (String) -> [String]?
         let groupName: @Sendable (UInt32) -> String?
-        /// Whether an account takes no password.
+        /// Whether the account's password is empty.
         let hasEmptyPassword: @Sendable (String) -> Bool
 
         package init(
@@ -73,22 +74,22 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// In the runtime folder, where `keychain-auth-starter` listens.
+    /// The socket of `keychain-auth-starter` in the runtime folder.
     package static let starterSocket = "auth.sock"
 
     let folders: Folders
     let listeners: Listeners
     let programs: Programs
     let accounts: Accounts
-    /// What closes every keychain at least.
+    /// The administrator's bounds on automatic locking, which hold for every keychain.
     let bounds: @Sendable () -> KeychainSettings
     let log: @Sendable (String) -> Void
     package var policy = ActivePolicy()
-    /// What an account is called in its keychains.
+    /// The account name by which an account's keychains know their owner.
     package var nameInKeychains: @Sendable (_ account: String) -> String = { $0 }
-    /// The vault key, where the service manager kept it for us.
+    /// The vault key, where the service manager has stored it for the daemon.
     package var vaultKey: Descriptor?
-    /// Secrets that the service was given when it was started, by their names.
+    /// Secrets that the service manager passed at the start, by name.
     package var credentials: [String: HeldSecret] = [:]
 
     package init(
@@ -104,7 +105,7 @@ package struct DaemonPlan: Sendable {
         self.log = log
     }
 
-    /// It is read once, and then closed.
+    /// The plan after the vault key was read once and closed.
     var withoutVaultKey: DaemonPlan {
         var plan = self
         plan.vaultKey = nil

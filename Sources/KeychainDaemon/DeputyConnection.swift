@@ -7,10 +7,12 @@ internal import KeychainModel
 internal import KeychainPolicyEngine
 internal import Synchronization
 
-/// Knows the deputy: the installed program to whose file the group belongs, as the prompter is known.
+/// Recognises the deputy: the installed program whose file belongs to the group that the peer runs
+/// under, as with the prompter.
 ///
-/// The file is looked at for a connection whose group was the file's a moment ago, and for others now
-/// and then: a look at a file and its folders for each connection would cost those that bring nothing.
+/// The file is checked for a connection whose group was the file's a moment ago, and for other
+/// connections only now and then: checking a file and its folders for each connection would cost
+/// all other programs time.
 final class DeputyProgram: Sendable {
     private static let looksEvery: Duration = .seconds(2)
 
@@ -29,7 +31,7 @@ final class DeputyProgram: Sendable {
     }
 }
 
-/// One connection of a deputy's: introduces programs, and says for which of them a request is.
+/// One connection of a deputy's: introduces programs, and finds the program that a request is for.
 final class DeputyConnection: Sendable {
     private static let clockTicks: UInt64 = 100
     private static let nanoseconds: UInt64 = 1_000_000_000
@@ -39,7 +41,7 @@ final class DeputyConnection: Sendable {
     private let resolver: CallerResolver
     private let directory: CallerFacts.Directory
 
-    /// nil where the deputy is gone.
+    /// nil where the deputy's process is gone.
     init?(
         _ connection: ServerConnection, _ peers: RelayedPeers, _ resolver: CallerResolver,
         _ directory: CallerFacts.Directory
@@ -68,8 +70,8 @@ final class DeputyConnection: Sendable {
 
     func forget(_ peer: UInt64) { peers.forget(peer, of: deputy) }
 
-    /// The process must be one of the deputy's user, and have been there when its connection was heard
-    /// of: a connection outlives its process, whose number another may get.
+    /// The process must be the deputy's user's, and must have started before the deputy heard of
+    /// its connection: a connection outlives its process, and another process may get the number.
     func introduce(
         _ introduction: Introduce, _ descriptor: Descriptor, under policy: CompiledPolicy
     ) throws(RequestError) -> RelayedPeer {
@@ -80,7 +82,7 @@ final class DeputyConnection: Sendable {
         else { throw .refused(.notEntitled) }
         let program = RelayedProgram(
             process, of: deputy.user, for: introduction.application, resolver, directory)
-        // Alive after all of it was read: so it was read of this process.
+        // The process is alive after everything was read, so all of it was read of this process.
         guard let program, process.isAlive else { throw .refused(.notEntitled) }
         let caller = program.callerFacts.atHome(program.caller, policy)
         return RelayedPeer(
@@ -88,8 +90,9 @@ final class DeputyConnection: Sendable {
             group: caller.identifier == nil ? nil : caller.accessGroups.first)
     }
 
-    /// The kernel tells the start in hundredths of a second, cut off. Within one of them no number is
-    /// given twice: all others are given before it.
+    /// Whether the process had started by then. The kernel tells the start in hundredths of a
+    /// second, rounded down. No process number is given twice within a hundredth: all other numbers
+    /// are given first.
     private static func wasThere(_ process: PinnedProcess, _ heardOf: UInt64?) -> Bool {
         guard let heardOf else { return true }
         guard let started = process.startTime else { return false }

@@ -2,11 +2,11 @@
 internal import KeychainLinuxSystem
 internal import KeychainRows
 
-/// Keychain files from elsewhere, through `keychain-import`: a process for each, which has one file,
-/// no right and no key, and ends with that file.
+/// Reads keychain files from elsewhere through `keychain-import`: one process per file, which has
+/// that file, no rights and no key, and ends with the file.
 struct ImportProgram: ForeignReader {
     private static let seconds: UInt64 = 30
-    /// A long file may take longer: a second more for each so many bytes.
+    /// A long file gets one second more for each so many bytes.
     private static let bytesInSecond: UInt64 = 8 * 1024 * 1024
 
     let path: String
@@ -26,7 +26,8 @@ struct ImportProgram: ForeignReader {
         }
     }
 
-    /// Afterwards the child alone has its end: when it ends there is nothing more to come.
+    /// Starts the child. Afterwards the child alone holds the writing end of the pipe, so that the
+    /// pipe ends when the child does.
     private func start(
         _ file: Descriptor, _ seconds: UInt64
     ) throws(SystemError) -> (ChildProcess, Descriptor) {

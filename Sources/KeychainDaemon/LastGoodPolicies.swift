@@ -3,9 +3,10 @@ internal import KeychainLinuxSystem
 internal import KeychainPolicyEngine
 internal import KeychainSecrets
 
-/// The last policies that could be used, for a start beside files that can't: compiled, and the
-/// files that they were made of. Those are for everybody to read, as they were, and root's alone to
-/// write to; the compiler, which runs as `nobody`, takes them again where the other can't be used.
+/// The last usable policies, for a start at which the present files are unusable: in compiled form,
+/// and as the files that they were made of. Every user may read the files, and only root may write
+/// them; the compiler, which runs as `nobody`, compiles them again where the compiled form can't be
+/// used.
 struct LastGoodPolicies: Sendable {
     private let compiled: String
     private let sources: String
@@ -17,28 +18,28 @@ struct LastGoodPolicies: Sendable {
         self.mostLevels = mostLevels
     }
 
-    /// nil where there is none, and for one that is cut off, altered or of another version.
+    /// nil where there is no compiled form, or it is cut off, altered or of another version.
     var bundle: PolicyBundle? {
         guard let kept = try? PrivateFile.read(compiled, limit: PolicyBundle.mostBytes)
         else { return nil }
         return try? PolicyBundle(bytes: kept.releasedFromLockedMemory())
     }
 
-    /// The folders with the files, the vendor's first.
+    /// The folders with the kept files, the vendor's first.
     var folders: [String] {
         (0..<mostLevels).map(folder).filter { FileStatus($0) != nil }
     }
 
     private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
 
-    /// What can't be kept is not: a full disk refuses no policy.
+    /// A failure to keep policies is ignored: a full disk must not refuse a policy.
     func keep(_ bundle: PolicyBundle) {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
             compiled, contents: SecretBytes(copying: bundle.withoutSources.bytes))
         FolderNames.remove(sources)
         do { try write(bundle.sources) } catch {
-            // A part of a set is another set.
+            // A part of the files would be another policy.
             FolderNames.remove(sources)
         }
     }
@@ -54,7 +55,8 @@ struct LastGoodPolicies: Sendable {
         }
     }
 
-    /// The names come from a process that reads what others wrote, and end up in a path.
+    /// Whether the name is safe as a part of a path: it comes from a process that reads foreign
+    /// files.
     private func isWritable(_ file: PolicyBundle.Source) -> Bool {
         file.level < mostLevels && file.name.hasSuffix(".yaml") && file.name.utf8.count <= 255
             && !file.name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }

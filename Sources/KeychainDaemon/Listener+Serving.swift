@@ -5,9 +5,9 @@ internal import KeychainLocalSocket
 extension Listener {
     private static let stackBytes = 512 * 1024
 
-    /// A thread for each connection that `limits` has a place for; returns when the listener is shut
-    /// down. Here nothing waits for anything but a connection: what may take its time is done in the
-    /// connection's own thread.
+    /// Serves each connection that `limits` admits in a thread of its own; returns when the
+    /// listener is shut down. This thread waits for nothing but connections: all slow work belongs
+    /// in the connection's thread.
     func serve(
         _ limits: ConnectionLimits,
         _ welcome: @escaping @Sendable (Descriptor, ConnectionLimits.Place) -> Void

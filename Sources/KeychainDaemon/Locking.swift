@@ -6,7 +6,7 @@ internal import SessionVault
 internal import KeychainModel
 internal import LoginManager
 
-/// Closes keychains when their user's session is locked or over, and when the machine goes to
+/// Locks keychains when their user's session is locked or ended, and when the machine goes to
 /// sleep.
 final class Locking: Sendable {
     private let vault: KernelVault
@@ -49,7 +49,7 @@ final class Locking: Sendable {
         }
     }
 
-    /// A screen may have been locked while the daemon did not listen.
+    /// Handles screens that were locked while the daemon did not listen.
     private func begin(_ locked: Set<String>) {
         log("listening to logind")
         screens.know(locked)
@@ -85,7 +85,7 @@ final class Locking: Sendable {
 }
 
 extension AuditLog.Subject {
-    /// It was not asked for.
+    /// The subject of a lock that no program asked for.
     fileprivate static func machine(_ user: UInt32) -> Self {
         Self(user: user, process: nil, program: "logind", session: nil)
     }

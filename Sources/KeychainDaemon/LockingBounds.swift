@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// What the administrator wants of every keychain at least: one setting a line, in the words of
-/// `keychainctl settings`. Without the file no user is bound.
+/// The administrator's bounds on every keychain's automatic locking: one setting per line, named as
+/// in `keychainctl settings`. Without the file there are no bounds.
 package enum LockingBounds {
     package static func file(
         _ path: String
@@ -26,7 +26,7 @@ package enum LockingBounds {
 }
 
 extension KeychainSettings {
-    /// False for what is no setting, or no value of it.
+    /// Returns false for an unknown setting, or an invalid value.
     fileprivate mutating func take(_ name: String, _ value: String) -> Bool {
         let time = TimeSpan(value)?.seconds
         let answer = ["yes": true, "no": false][value]

@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import LoginHandoff
 
 extension LoginRefusal {
-    /// What PAM's module may know of an error.
+    /// The part of an error that the PAM module may know.
     init(_ error: RequestError) {
         switch error {
         case .refused(.wrongPassword): self = .wrongPassword

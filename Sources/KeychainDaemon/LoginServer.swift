@@ -7,13 +7,13 @@ internal import KeychainLocalSocket
 internal import LoginHandoff
 internal import KeychainSecrets
 
-/// Serves the login socket, where PAM's module says who logged in, and the offer socket, where an
-/// unprivileged screen locker may offer its own user's password.
+/// Serves the login socket, on which the PAM module reports logins, and the offer socket, on which
+/// an unprivileged screen locker may offer its own user's password.
 package final class LoginServer: Sendable {
     package enum Kind: Sendable {
-        /// Only root may speak, about any user.
+        /// Only root may connect, on behalf of any user.
         case login
-        /// Each user may speak, about their own keychains, and only offer a password.
+        /// Each user may connect, for their own keychains, and may only offer a password.
         case offer
     }
 
@@ -35,8 +35,8 @@ package final class LoginServer: Sendable {
         guard let connection = try? LoginConnection(descriptor), isAllowed(connection),
             let hasAccount = place.hasAccount()
         else { return }
-        // A number without an account: a user who makes namespaces has thousands of them, and would
-        // have as many shares of the audit.
+        // The number has no account. A user with namespaces has thousands of such numbers, and
+        // would get as many shares of the audit log.
         guard hasAccount else { return reply(.refused(.notEntitled), connection) }
         do throws(LoginHandoffError) { try handle(connection.receive(), connection) } catch {
             guard let refusal = LoginRefusal(error) else { return }

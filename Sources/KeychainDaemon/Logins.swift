@@ -12,8 +12,8 @@ internal import LoginManager
 internal import LoginRegistry
 internal import SessionVault
 
-/// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
-/// made, behind the login's back.
+/// Applies logins to keychains: a session is recorded at once; its keychain is unlocked, or made,
+/// while the login goes on.
 final class Logins: Sendable {
     private let folder: KeychainFolder
     private let protectors: Protectors
@@ -49,8 +49,8 @@ final class Logins: Sendable {
         log = parts.log
     }
 
-    /// Records the session and accepts; what the password opens is found out afterwards. So the
-    /// user is told what an earlier login found, or what root did since.
+    /// Records the session and accepts it; the keychain is unlocked afterwards. So the notice tells
+    /// the user what an earlier login found, or what root has done since.
     func open(
         _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
     ) -> (RequestError?, LoginNotice?) {
@@ -65,7 +65,7 @@ final class Logins: Sendable {
             guard let password else {
                 return unasked.begin(session, subject(session.user, host))
             }
-            // An empty one is a failure, not an absence.
+            // An empty password is a failed one, not an absent one.
             guard password.bytes.count > 0 else { return }
             guard pending.begin(facts.user) else { throw .refused(.tooManyRequests) }
             let begun = unlockBegins(facts.user)
@@ -86,11 +86,12 @@ final class Logins: Sendable {
         audit.record(.logout, by: subject(user, host), nil)
     }
 
-    /// A password that PAM has `verified`, or that an unprivileged locker took: it opens an
+    /// A password that PAM has `verified`, or that an unprivileged locker took. It unlocks an
     /// existing keychain if it fits, and never makes one.
     ///
-    /// A verified one is no guess: it is looked at whatever was guessed before, and counts for
-    /// nothing. Else a program that guesses would keep the keychain closed to its user's own login.
+    /// A verified password is no guess: it is tried whatever was guessed before, and is not
+    /// counted. Otherwise a program that guesses would keep the keychain locked at its user's own
+    /// login.
     func offer(
         _ password: HeldSecret, verified: Bool, for user: UInt32, _ account: String, host: Int32
     ) -> RequestError? {
@@ -139,7 +140,7 @@ final class Logins: Sendable {
         }
     }
 
-    /// Its new password opens nothing yet: the user hears of it at the next login.
+    /// The account's new password opens nothing yet: the user is told at the next login.
     func resetPassword(of user: UInt32, _ account: String, host: Int32) -> RequestError? {
         recording(.resetPassword, user, host) { () throws(RequestError) in
             try check(user, account)
@@ -151,7 +152,7 @@ final class Logins: Sendable {
 
     // MARK: Steps
 
-    /// The number and the name must be of the same account, by our own look.
+    /// The number and the name must be of the same account, as the daemon itself looks it up.
     private func check(_ user: UInt32, _ account: String) throws(RequestError) {
         guard accounts.name(of: user) == account else { throw .refused(.notEntitled) }
     }
@@ -177,9 +178,9 @@ final class Logins: Sendable {
         return session
     }
 
-    /// What PAM's environment names, where logind knows it as the session that this very process
-    /// opened for this user. A stack can take the environment from a file, and `su` has its
-    /// caller's: what is said of another session would count for this login.
+    /// The logind session that PAM's environment names, if logind says that this very process
+    /// opened it for this user. A PAM stack can read the environment from a file, and `su` inherits
+    /// its caller's: the attributes of another session would count for this login.
     private func logindSession(_ facts: SessionFacts, _ host: Int32) -> String? {
         facts.logindSession.flatMap { session in
             LoginSessions.user(of: session) == facts.user
@@ -187,13 +188,13 @@ final class Logins: Sendable {
         }
     }
 
-    /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.
+    /// nil where there is no keychain yet, and so nothing to lock meanwhile.
     private func unlockBegins(_ user: UInt32) -> LockGeneration? {
         (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.id) }
     }
 
-    /// Its user came in with an empty password: what was accessible with a passcode is over. Behind
-    /// the login's back, like all that writes; the keychain's own password stays.
+    /// Ends the passcode-set class of a user who logged in with an empty password. Runs while the
+    /// login goes on, like everything that writes; the keychain's own password stays.
     private func endPasscodeClass(_ user: UInt32, _ host: Int32) {
         guard let keychain = try? folder.keychain(nil, of: user), pending.begin(user) else {
             return
@@ -203,7 +204,7 @@ final class Logins: Sendable {
             _ = recording(.endPasscode, user, host) { () throws(RequestError) in
                 guard try protectors.endPasscodeClass(keychain) else { return }
                 log("uid \(user) has no password any more: its passcode-set items are gone")
-                // Other logins may hold the key.
+                // Other logins may hold the class key.
                 try vault.lock(keychain)
             }
         }
@@ -222,7 +223,7 @@ final class Logins: Sendable {
             }
             let keychain = try folder.keychain(nil, of: session.user)
             let begun = begun ?? vault.locks.now(keychain.id)
-            // The login that makes it proves nothing by giving the same password again.
+            // The login that makes the keychain proves nothing by giving the same password again.
             let keys =
                 isNew
                 ? try protectors.unlock(keychain, password)
@@ -279,7 +280,7 @@ final class Logins: Sendable {
         return refusal
     }
 
-    /// The program that PAM's module runs in.
+    /// The audit subject of the program that the PAM module runs in.
     private func subject(_ user: UInt32, _ host: Int32) -> AuditLog.Subject {
         let path = PinnedProcess(pid: host, pidfd: nil)?.executable()?.path
         return AuditLog.Subject(

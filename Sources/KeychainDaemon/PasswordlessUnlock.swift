@@ -14,8 +14,9 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import SessionVault
 
-/// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
-/// login) with what its owner enrolled for that: the login goes on at once, as with a password.
+/// Opens the login keychain at a login without a password (a fingerprint, a key, an automatic
+/// login), with a protector that its owner enrolled for that. The login goes on at once, as with a
+/// password.
 final class PasswordlessUnlock: Sendable {
     private let folder: KeychainFolder
     private let protectors: Protectors
@@ -26,8 +27,8 @@ final class PasswordlessUnlock: Sendable {
     private let screens: ScreenLocks
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
-    /// Not the queue of passwords, and no unlock in it waits for another: for a TPM that does not
-    /// answer, or a touch. Each user has few there (`PendingUnlocks`).
+    /// Separate from the queue of passwords, and concurrent: an unlock may wait for a TPM that does
+    /// not answer, or for a touch. Each user has few at a time (`PendingUnlocks`).
     private let work = DispatchQueue(
         label: "unlock without a password", attributes: .concurrent)
 
@@ -61,7 +62,8 @@ final class PasswordlessUnlock: Sendable {
         }
     }
 
-    /// The first that may open it and does; else why the last did not.
+    /// Tries the protectors until one may open the keychain and does. Returns nil then, else the
+    /// refusal of the last.
     private func unlock(
         _ keychain: OpenKeychain, _ enrolled: [ProtectorRecord], _ session: LoginSession,
         since begun: LockGeneration, _ notes: RequestNotes

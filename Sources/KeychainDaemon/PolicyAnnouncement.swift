@@ -5,13 +5,12 @@ internal import KeychainRequestAudit
 internal import KeychainModel
 internal import LoginManager
 
-/// Says in the audit log and on the system's bus what became of the policies that were read, each
-/// time that they are.
+/// Reports each load of policies, and its result, in the audit log and on the system bus.
 enum PolicyAnnouncement {
     private static let path = "/keychaind"
     private static let interface = "keychaind.Policies"
 
-    /// `tell` comes back at once.
+    /// `tell` returns at once.
     static func begin(
         _ policy: ActivePolicy, _ audit: AuditLog,
         tell: @escaping @Sendable (_ signal: String, _ text: String) -> Void =
@@ -19,7 +18,7 @@ enum PolicyAnnouncement {
     ) {
         let subject = AuditLog.Subject(user: 0, process: nil, program: "keychaind", session: nil)
         policy.onReport { report in
-            // An administrator who made the daemon read none has nothing to hear.
+            // An administrator who made the daemon read no policies needs no report.
             guard !report.text.isEmpty else { return }
             audit.record(
                 report.load, under: policy.now.judge.revision, by: subject,

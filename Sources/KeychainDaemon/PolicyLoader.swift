@@ -8,14 +8,15 @@ internal import KeychainPolicyEngine
 internal import KeychainSecrets
 internal import Synchronization
 
-/// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
-/// `nobody`, and this process takes what comes of it. All or nothing: where a file is mistaken,
-/// what was in force stays in force.
+/// Brings the administrator's policies into force: `keychainctl policy compile` reads them as
+/// `nobody`, and this process takes the result. All or nothing: where a file has a mistake, the
+/// present policies stay in force.
 package final class PolicyLoader: Sendable {
     private static let deadline = 60.0
-    /// Several files are written one after the other, and a file in pieces.
+    /// Waits for the end of a series of changes: several files are written one after the other, and
+    /// a file in pieces.
     private static let settling: DispatchTimeInterval = .milliseconds(200)
-    /// For file systems on which nothing is told of changes.
+    /// The interval of looks, for file systems that report no changes.
     private static let looking: DispatchTimeInterval = .seconds(60)
 
     private let compiler: String
@@ -26,9 +27,9 @@ package final class PolicyLoader: Sendable {
     private let log: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "policies")
     private let watching = Mutex<Watching>(Watching())
-    /// One at a time: what was read later must not give way to what was read before.
+    /// Serialises loads, so that an older reading never replaces a newer one.
     private let turn = Mutex<Void>(())
-    /// How many policies have come into force.
+    /// The number of loads that came into force.
     private let taken = Mutex<UInt32>(0)
 
     private struct File: Equatable {
@@ -38,11 +39,12 @@ package final class PolicyLoader: Sendable {
 
     private struct Watching {
         var seen: [File] = []
-        /// What was told last, while more may come.
+        /// The number of the last reported change: a delayed load is dropped where another change
+        /// followed.
         var settling = 0
     }
 
-    /// Later folders win. `compiler` is the installed keychainctl-policy.
+    /// Later folders override earlier ones. `compiler` is the installed keychainctl-policy.
     package init(
         compiler: String, folders: [String], stateFolder: String, policy: ActivePolicy,
         log: @escaping @Sendable (String) -> Void
@@ -55,9 +57,9 @@ package final class PolicyLoader: Sendable {
         self.log = log
     }
 
-    /// At the start, when nothing is in force yet.
+    /// Loads policies at the start, before any is in force.
     package func start() {
-        // Where it can't be made, the daemon itself says so.
+        // Where the folder can't be made, the daemon itself reports that.
         try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
         policy.onReload { [weak self] in self?.load() ?? false }
         watching.withLock { $0.seen = state() }
@@ -77,7 +79,7 @@ package final class PolicyLoader: Sendable {
         }
     }
 
-    /// From now on what changes is taken up.
+    /// Watches the folders from now on, and loads changes.
     package func watch() {
         do throws(SystemError) {
             let watch = try FolderWatch(folders)
@@ -86,7 +88,7 @@ package final class PolicyLoader: Sendable {
             }
             if !isWatching { tellNotWatching() }
         } catch { tellNotWatching() }
-        // Something may have changed since the start.
+        // A file may have changed since the start.
         look(after: .seconds(0))
     }
 
@@ -132,7 +134,8 @@ package final class PolicyLoader: Sendable {
         }
     }
 
-    /// Takes up what there is; false where nothing could be taken and all stays as it was.
+    /// Loads the present files. Returns false where they can't be used and the policies in force
+    /// stay.
     @discardableResult
     package func load() -> Bool {
         turn.withLock { _ in
@@ -145,7 +148,8 @@ package final class PolicyLoader: Sendable {
         }
     }
 
-    /// Why nothing could be taken, on the first line in short; nil where all is in force.
+    /// Loads the present files. Returns the mistake, in short on its first line; nil where all is
+    /// in force.
     private func takeUp() -> String? {
         do {
             let present = folders.filter { FileStatus($0) != nil }
@@ -160,7 +164,7 @@ package final class PolicyLoader: Sendable {
         }
     }
 
-    /// Looks whether any file has changed, and loads where one has.
+    /// Loads the files if any has changed.
     private func loadIfChanged() {
         let now = state()
         let hasChanged = watching.withLock { watching in
@@ -170,7 +174,7 @@ package final class PolicyLoader: Sendable {
         if hasChanged { load() }
     }
 
-    /// Others are in force than the files say.
+    /// Reports that the policies in force differ from the files.
     private func tell(_ parts: String..., of load: PolicyLoad? = nil) {
         let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
         tell(ActivePolicy.Report(isDegraded: true, text: text, load: load))
@@ -181,7 +185,7 @@ package final class PolicyLoader: Sendable {
         log("policies: " + report.text)
     }
 
-    /// `folders` are those whose files the bundle was made of.
+    /// `folders` contain the files that the bundle was made of.
     @discardableResult
     private func use(_ bundle: PolicyBundle, of folders: [String] = []) -> PolicyLoad {
         let number = taken.withLock { taken in
@@ -202,7 +206,7 @@ package final class PolicyLoader: Sendable {
                 .filter { $0.hasPrefix("weakened: ") }.map { String($0.dropFirst(10)) })
     }
 
-    /// All files, with what changes when one of them does.
+    /// The paths of all files, with the status that changes when a file does.
     private func state() -> [File] {
         folders.flatMap { folder in
             FolderNames.all(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().map { name in

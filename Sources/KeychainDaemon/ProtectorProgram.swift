@@ -3,13 +3,13 @@ internal import KeychainModel
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
-/// A program that is asked for the key of a protector: one process for each exchange, so that a
-/// device that does not answer, or that is not touched, holds no request up, and no library of its
-/// own is among the class keys.
+/// A program that provides the key of a protector: one process for each exchange, so that a device
+/// that does not answer or is not touched blocks nothing else, and its libraries are not loaded
+/// beside the class keys.
 struct ProtectorProgram: Sendable {
     let path: String
 
-    /// It ends with a refusal's number where it has no answer.
+    /// The program exits with a refusal's number where it has no answer.
     func ask(
         _ arguments: [String], _ question: HeldSecret, deadlineSeconds: Double
     ) throws(RequestError) -> HeldSecret {

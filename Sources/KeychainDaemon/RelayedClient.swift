@@ -9,23 +9,23 @@ internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 
-/// A program that a deputy asks for, for one request. It is judged by its own name and place.
+/// A program that a deputy relays a request for. The program is judged by its own name and place.
 final class RelayedClient: Client {
     let caller: Caller
     let logins: LiveLogins?
     let context: AuthenticationContext?
     let notes: RequestNotes
-    /// Whose requests these are, by its process.
+    /// The process of the deputy that relays the request.
     var deputy: Int32? { connected.connection.process?.id }
-    /// The deputy has no terminal, and starts nothing on another program's.
+    /// The deputy has no terminal, and starts nothing on another program's terminal.
     let offersTerminal = false
     private let program: RelayedProgram
     private let connected: ConnectedProgram
     private let sessionAttributes: SessionAttributes
-    /// How a secret will travel to the program; absent where none does.
+    /// How a secret will be transferred to the program; absent for requests without one.
     private let transfer: Fact<UInt8>
 
-    /// `seen` is the look at the user's logins as the request came.
+    /// `seen` is the state of the user's logins when the request came.
     init(
         _ program: RelayedProgram, by deputy: ConnectedProgram,
         _ seen: (logins: LiveLogins, caller: Caller), _ sessionAttributes: SessionAttributes,
@@ -74,20 +74,21 @@ final class RelayedClient: Client {
             policy, caller, for: operation, byNameAlone: byNameAlone, transfer: transfer)
     }
 
-    /// Of the deputy it counts that it lives: it goes on under the same connection where its file is
-    /// replaced by a newer one, and no other process speaks there.
+    /// Of the deputy it only matters that its process lives: it keeps its connection when its file
+    /// is replaced by a newer version, and no other process can use that connection.
     func isUnchanged() -> Bool {
         program.isUnchanged() && connected.connection.process?.isAlive ?? false
     }
 
-    /// The program, or the deputy, which ends its connection where the program takes a request back.
+    /// Whether the program has ended, or the deputy has closed its connection, as it does when the
+    /// program cancels a request.
     func hasGone() -> Bool { connected.connection.peerHungUp() || !program.process.isAlive }
 
     func startPrompter(challenge: [UInt8]) -> Bool { false }
 }
 
 extension Relay.Transfer {
-    /// The policy's word for it.
+    /// The transfer's name in policies.
     fileprivate var word: String {
         switch self {
         case .plain: "plain"

@@ -5,24 +5,25 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import Synchronization
 
-/// A program for which a deputy asks.
+/// A program that a deputy makes requests for.
 final class RelayedProgram: Sendable {
     let process: PinnedProcess
     let callerFacts: CallerFacts
-    /// As it was when it was introduced.
+    /// The caller as resolved at the introduction.
     let caller: Caller
     private let context = AuthenticationContext()
     private let facts: ProcessFacts
-    /// What it runs, where the file can't be looked at.
+    /// The path of the program, where its file can't be read.
     private let path: String?
 
-    /// nil where an application is named and the process may ask for none.
+    /// nil where an application is named that the process may not speak for.
     init?(
         _ process: PinnedProcess, of user: UInt32, for application: PortalApplication?,
         _ resolver: CallerResolver, _ directory: CallerFacts.Directory
     ) {
         self.process = process
-        // Before the name is resolved: a program that becomes another in between has changed.
+        // Read before the name is resolved: a process that executes another program in between is
+        // then seen to have changed.
         facts = ProcessFacts(process)
         path = facts.executable == nil ? process.executablePath() : nil
         let caller =
@@ -35,36 +36,37 @@ final class RelayedProgram: Sendable {
 
     var executable: ExecutableFacts? { facts.executable }
 
-    /// Its own context, whichever the deputy names: a deputy's contexts would be all of its programs'.
-    /// The deputy says no more than whether the user may be asked.
+    /// The program's own context, whatever context the deputy names: a deputy's context would be
+    /// shared by all of its programs. Only the deputy's word whether the user may be asked counts.
     func context(as said: AuthenticationContext?) -> AuthenticationContext {
         var own = context
         own.mayInteract = said?.mayInteract ?? true
         return own
     }
 
-    /// Whether the process lives, runs the same file and is in the same control group.
+    /// Whether the process is alive, runs the same file, and is in the same control group.
     func isUnchanged() -> Bool {
         facts.hold() && (facts.executable != nil || process.executablePath() == path)
     }
 }
 
-/// The programs that deputies have introduced, each under a number that means it to that deputy alone.
+/// The programs that deputies have introduced, each under a number that is valid for that deputy
+/// alone.
 ///
-/// A deputy is a process, however many connections it has: with the last of them its programs are
-/// forgotten. A user's programs are bounded, since each holds descriptors of the daemon's; the one that
-/// was asked for least lately gives way, and is introduced again where it is still there.
+/// A deputy is a process, however many connections it has: when the last of them ends, its programs
+/// are forgotten. Each user's programs are bounded, since each holds descriptors of the daemon's.
+/// The program used least recently is dropped, and is introduced again if it is still there.
 final class RelayedPeers: Sendable {
     static let mostOfUser = 512
     static let mostInAll = 1024
 
-    /// A process that is known by its number and when it started.
+    /// A process, identified by its number and its start time.
     struct Deputy: Hashable, Sendable {
         let user: UInt32
         let process: Int32
         let started: UInt64
 
-        /// nil for a process that is gone.
+        /// nil for a process that has ended.
         init?(_ process: PinnedProcess?, of user: UInt32) {
             guard let process, let started = process.startTime else { return nil }
             self.user = user
@@ -93,7 +95,7 @@ final class RelayedPeers: Sendable {
                 .min { $0.value.lastUse < $1.value.lastUse }?.key
         }
 
-        /// The user with most of them.
+        /// The user with the most programs.
         var crowdedUser: UInt32? {
             var counts: [UInt32: Int] = [:]
             for entry in entries.values { counts[entry.deputy.user, default: 0] += 1 }
@@ -106,13 +108,13 @@ final class RelayedPeers: Sendable {
     /// `hasLeft` is called when the last connection of a deputy has ended.
     init(hasLeft: @escaping @Sendable (Deputy) -> Void = { _ in }) { self.hasLeft = hasLeft }
 
-    /// A connection of the deputy's begins. Each is followed by `leave`.
+    /// Counts a connection of the deputy. Each call is followed by `leave`.
     func join(_ deputy: Deputy) {
         state.withLock { $0.connections[deputy, default: 0] += 1 }
     }
 
     func leave(_ deputy: Deputy) {
-        // What is forgotten ends outside of the lock.
+        // Dropped entries are released outside the lock.
         let gone = state.withLock { state -> [Entry]? in
             let left = state.connections[deputy, default: 1] - 1
             state.connections[deputy] = left > 0 ? left : nil
@@ -124,7 +126,7 @@ final class RelayedPeers: Sendable {
         if gone != nil { hasLeft(deputy) }
     }
 
-    /// The number is chosen at random, and so given to no other program later.
+    /// The number is random, so that no later program gets the same one.
     func add(_ program: RelayedProgram, by deputy: Deputy) -> UInt64 {
         let (handle, gone) = state.withLock { state in
             var gone: [Entry?] = []
@@ -146,7 +148,7 @@ final class RelayedPeers: Sendable {
         return handle
     }
 
-    /// nil for a number that means nothing to this deputy.
+    /// nil for a number that is not valid for this deputy.
     func program(_ handle: UInt64, of deputy: Deputy) -> RelayedProgram? {
         state.withLock { state in
             guard var entry = state.entries[handle], entry.deputy == deputy else { return nil }

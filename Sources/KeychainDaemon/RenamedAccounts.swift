@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names that renamed accounts had when their keychains were made: lines of the former name and
-/// the name of today.
+/// The names that renamed accounts had when their keychains were made: lines with the former and
+/// the present name.
 ///
-/// A keychain is its account's by number and name, since the number alone may be given to another
-/// person. Only an administrator knows which of the two has happened.
+/// A keychain belongs to an account by number and name, since a number alone may be given to
+/// another person. Only an administrator knows whether an account was renamed or its number
+/// reassigned.
 package struct RenamedAccounts: Sendable {
     private let former: [String: String]
 
@@ -24,6 +25,6 @@ package struct RenamedAccounts: Sendable {
         self.former = former
     }
 
-    /// What an account is called in its keychains.
+    /// The account name by which an account's keychains know their owner.
     package func name(of account: String) -> String { former[account] ?? account }
 }

@@ -14,17 +14,17 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 internal import PromptedAuthentication
 
-/// Serves the public socket: one thread a connection, a limited number of them.
+/// Serves the public socket with one thread per connection, and a bounded number of connections.
 package final class RequestServer: Sendable {
-    /// Who connects has something to say.
+    /// A client must send its first request within this time, or is disconnected.
     private static let firstRequestWithin: Duration = .seconds(10)
-    /// A client keeps its connection, but not for ever.
+    /// A client that sends nothing for this long is disconnected.
     private static let nextRequestWithin: Duration = .seconds(900)
-    /// How long a deputy waits for a change before it asks again.
+    /// How long a deputy's `WatchKeychains` waits for a change before it is answered without one.
     private static let watchFor: Duration = .seconds(50)
 
-    /// Bytes in memory that a byte of a message can become: an empty constraint has one byte, and is a
-    /// value of 16 in a list that grows by doubling.
+    /// Bytes of memory per byte of a message, at worst: an empty constraint is one byte in the
+    /// message, and a value of 16 bytes in a list that grows by doubling.
     private static let unfolding = 32
 
     private let listener: Listener
@@ -40,10 +40,10 @@ package final class RequestServer: Sendable {
     private let limits: ConnectionLimits
     private let users: ConnectedUsers
 
-    /// Programs that are known by the groups of their files.
+    /// Programs that the daemon knows by the group of their file.
     struct Programs {
         let prompter: String
-        /// Asks for programs of the user's bus.
+        /// The deputy, which makes requests for the programs of the user's bus.
         let deputy: String
     }
 
@@ -75,7 +75,8 @@ package final class RequestServer: Sendable {
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let hasAccount = place.hasAccount() else { return }
         guard let connection = try? ServerConnection(descriptor) else { return }
-        // Before the name is resolved: a peer that becomes another program in between has changed.
+        // Read before the name is resolved: a peer that executes another program in between is then
+        // seen to have changed.
         let facts = connection.process.map(ProcessFacts.init)
         let caller = resolver.resolve(connection)
         let program = ConnectedProgram(
@@ -86,10 +87,10 @@ package final class RequestServer: Sendable {
             deputyProgram.isDeputy(connection.peer)
             ? DeputyConnection(connection, peers, resolver, directory) : nil
         if deputy != nil { guard (try? connection.takeDescriptors()) != nil else { return } }
-        // Only now: a peer that knows the nonce may have spoken and become another program.
+        // Sent only now: a peer that knows the nonce may have spoken and executed another program.
         guard (try? connection.greet()) != nil else { return }
         guard hasAccount else {
-            // It is heard, so that it hears the answer, but not at length.
+            // A peer without an account is read briefly, so that it receives the answer.
             _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
             say(.refusal(.refused(.notEntitled)), to: connection)
             return
@@ -120,8 +121,8 @@ package final class RequestServer: Sendable {
                         program, caller, context, offersTerminal: offersTerminal)
                     return answer(verb, for: client, on: connection)
                 }
-                // A user who is alone keeps no other waiting. Writers share a commit, the more of
-                // them the better.
+                // Reads take turns only while several users are connected: a lone user delays no
+                // other. Writes take no turns, as writers that arrive together share a commit.
                 let takesTurn = users.areSeveral && type(of: verb) == CopyMatching.self
                 guard takesTurn ? turns.take(turn, goesOn) : goesOn() else { return }
             case .registerPrompter(let showsWindows, let server):
@@ -130,7 +131,8 @@ package final class RequestServer: Sendable {
                     connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
                     drawsWindows: showsWindows)
                 serve(prompter: prompter, connection) { prompter throws(RequestError) in
-                    // Its turn is held meanwhile, so that no question comes before the welcome.
+                    // The prompter's turn is held meanwhile, so that no question is sent before
+                    // `.registered`.
                     try prompter.take()
                     defer { prompter.giveBack() }
                     try prompters.register(prompter)
@@ -148,7 +150,7 @@ package final class RequestServer: Sendable {
         }
     }
 
-    /// The program as it is for one request.
+    /// The program as a client, for one request.
     private func client(
         _ program: ConnectedProgram, _ caller: Caller, _ context: AuthenticationContext?,
         offersTerminal: Bool
@@ -168,8 +170,8 @@ package final class RequestServer: Sendable {
 
     // MARK: Deputies
 
-    /// What comes on a deputy's connection, or says that it does. False ends the connection: a
-    /// descriptor that no one asked for is answered by nothing else.
+    /// Answers a message that comes on a deputy's connection or claims to be relayed. Returns false
+    /// to end the connection, as after a descriptor that belongs to no `Introduce`.
     private func answer(
         _ verb: any Verb, _ context: AuthenticationContext?, _ relay: Relay?,
         _ descriptor: Descriptor?, by deputy: DeputyConnection?, _ program: ConnectedProgram,
@@ -236,8 +238,8 @@ package final class RequestServer: Sendable {
         return say(.refusal(error), to: connection)
     }
 
-    /// The next message, with its share of the memory; nil where none comes, or none that can be read.
-    /// The peer hears why.
+    /// Returns the next message with its share of the memory budget; nil where none comes or it
+    /// can't be read. The peer is told the reason.
     private func receive(
         on connection: ServerConnection, _ user: UInt32, within patience: Duration
     ) -> (message: ClientMessage, share: MemoryBudget.Share?, descriptor: Descriptor?)? {
@@ -269,7 +271,7 @@ package final class RequestServer: Sendable {
         frame.secrets + frame.message * unfolding
     }
 
-    /// Each side is told where the other is older, and what it can do about it.
+    /// Tells each side which of the two is older, and so what to update.
     private func refuse(_ error: MessageError, _ connection: ServerConnection) {
         switch error {
         case .malformed: say(.refusal(.invalid(.badRequest)), to: connection)
@@ -296,7 +298,8 @@ package final class RequestServer: Sendable {
         }
     }
 
-    /// Who may answer questions: the program that the group belongs to, and no other.
+    /// Serves a prompter. Only the prompter program, which its setgid group identifies, may answer
+    /// questions.
     private func serve(
         prompter: Prompter, _ connection: ServerConnection,
         _ begin: (Prompter) throws(RequestError) -> Void
@@ -322,8 +325,8 @@ package final class RequestServer: Sendable {
     }
 }
 
-/// A connection, and what was seen of its program when it was accepted. An object, as every step of a
-/// request hands it on.
+/// A connection, and the facts of its program when it was accepted. A class, as every step of a
+/// request passes it on.
 final class ConnectedProgram: Sendable {
     let connection: ServerConnection
     let facts: ProcessFacts?
@@ -341,8 +344,8 @@ final class RemoteClient: Client {
     let caller: Caller
     let logins: LiveLogins?
     let context: AuthenticationContext?
-    /// A prompter that the client starts can read from the client's terminal only while the client is
-    /// in its foreground. Looked at where a question may be asked: most requests ask none.
+    /// A prompter that the client starts can read from the client's terminal only while the client
+    /// is in its foreground. Evaluated where a question may be asked, as most requests ask none.
     var offersTerminal: Bool {
         prompterProgram != nil && connection.process?.isInForeground ?? false
     }
@@ -355,7 +358,7 @@ final class RemoteClient: Client {
     private var connection: ServerConnection { program.connection }
     private var facts: ProcessFacts? { program.facts }
 
-    /// `seen` is the look at the user's logins as the request came.
+    /// `seen` is the state of the user's logins when the request came.
     init(
         _ program: ConnectedProgram, _ seen: (logins: LiveLogins, caller: Caller),
         _ sessionAttributes: SessionAttributes, context: AuthenticationContext?,
@@ -369,7 +372,8 @@ final class RemoteClient: Client {
         self.notes = notes
     }
 
-    /// What it runs was looked at when it connected, and is again before the answer.
+    /// The process with the executable that it ran when it connected; `isUnchanged` looks again
+    /// before the answer.
     var process: ProofOrigin.Process? {
         connection.process.flatMap { ProofOrigin.Process($0, running: facts?.executable) }
     }

@@ -4,28 +4,28 @@ internal import Glibc
 internal import KeychainSecrets
 internal import Synchronization
 
-/// The turns of one user's reads, while other users are connected. As many are worked on at once as the
-/// machine has cores; the others wait in the order in which they came.
+/// Schedules one user's reads while other users are connected. As many run at once as the machine
+/// has cores; the others wait in the order in which they came.
 ///
-/// Without turns the thread of each connection competes for the cores: a user with 32 connections has
-/// 32 shares of them, and another user has one. With turns a user's reads wait for one another, and
-/// never for those of other users, which find few threads before them. A read that waits is woken twice
-/// and thrown off its core, which doubles its cost: a user who is alone needs no turns.
+/// Without turns the thread of each connection competes for the cores: a user with 32 connections
+/// has 32 shares of them, and another user has one. With turns a user's reads wait for one another,
+/// and never for those of other users, which find few threads before them. A waiting read is woken
+/// twice and loses its core, which doubles its cost: so a user who is alone takes no turns.
 ///
-/// A turn orders reads and protects nothing. One that has lasted longer than `patience` counts no more
-/// once another waits: a question to the user, a slow disk and a client that does not read its answer
-/// hold up the user's other reads for that long, and once.
+/// A turn orders reads and protects nothing. A turn longer than `patience` no longer counts once
+/// another read waits: a question to the user, a slow disk or a client that does not read its
+/// answer delays the user's other reads for that long, and once.
 final class RequestTurns: Sendable {
     private let most: Int
     private let patience: Duration
 
-    /// A connection's place among those of its user, for one read at a time.
+    /// The turn of one connection, for one read at a time.
     final class Turn: Sendable {
         fileprivate let begins = DispatchSemaphore(value: 0)
     }
 
     private struct Line {
-        /// With when each began; the one that began first is first.
+        /// With the start of each turn; the earliest is first.
         var working: [(turn: Turn, since: ContinuousClock.Instant)] = []
         var waiting: [Turn] = []
     }
@@ -39,12 +39,12 @@ final class RequestTurns: Sendable {
         self.patience = patience
     }
 
-    /// How many wait.
+    /// The number of waiting reads.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
     var isIdle: Bool { line.withLock { $0.working.isEmpty } }
 
-    /// Runs `read` when its turn has come, on this thread.
+    /// Runs `read` on this thread, once its turn has come.
     func take<R>(_ turn: Turn, _ read: () -> R) -> R {
         begin(turn)
         defer { end(turn) }
@@ -63,7 +63,7 @@ final class RequestTurns: Sendable {
             switch takeFromSlowest(turn) {
             case .taken: return
             case .later(let rest): left = rest
-            // It was given at the last moment, and is told.
+            // The turn was given at the last moment, and its signal follows.
             case .given: return turn.begins.wait()
             }
         }
@@ -71,11 +71,11 @@ final class RequestTurns: Sendable {
 
     private enum Taking {
         case taken, given
-        /// The slowest may go on for so long.
+        /// The earliest turn still counts for so long.
         case later(Duration)
     }
 
-    /// The turn that began first counts no more, if it has lasted too long.
+    /// Takes the place of the turn that began first, if it has lasted too long.
     private func takeFromSlowest(_ turn: Turn) -> Taking {
         line.withLock { line in
             guard let place = line.waiting.firstIndex(where: { $0 === turn }) else { return .given }
@@ -106,9 +106,9 @@ final class RequestTurns: Sendable {
     }
 }
 
-/// How many users have connections. Another user counts from before its first request on.
+/// The number of users with connections. A user counts from before the first request.
 final class ConnectedUsers: Sendable {
-    /// For a look before each read, which waits for no lock.
+    /// Atomic, so that a look before each read waits for no lock.
     private let count = Atomic(0)
 
     var areSeveral: Bool { count.load(ordering: .relaxed) > 1 }

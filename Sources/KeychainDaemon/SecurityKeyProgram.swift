@@ -3,11 +3,11 @@ internal import KeychainVaults
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// The security keys that are plugged in, through `keychain-fido`.
+/// The connected security keys, through `keychain-fido`.
 struct SecurityKeyProgram: SecurityKeySource {
-    /// For as long as a key itself waits for two touches.
+    /// A security key itself waits as long for two touches, in seconds.
     private static let deadlineSeconds = 60.0
-    /// The user has not been told to touch it, and what is shown first waits for this.
+    /// In seconds. The user is not prompted to touch the key, and the desktop waits for the unlock.
     private static let deadlineSecondsAtLogin = 15.0
     private static let secretBytes = 32
 
@@ -15,8 +15,8 @@ struct SecurityKeyProgram: SecurityKeySource {
 
     init(path: String) { program = ProtectorProgram(path: path) }
 
-    /// A new secret that the key keeps, and what it is asked for again with: the first byte is 1
-    /// where it will want the PIN.
+    /// Makes a new secret in the security key. Returns it with the credential that asks for it
+    /// again, whose first byte is 1 where the key will want its PIN.
     func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret) {
         let made = try program.ask(["make"], pin, deadlineSeconds: Self.deadlineSeconds)
         guard made.bytes.count > Self.secretBytes else { throw .failed(.protectorFailed) }
@@ -41,7 +41,7 @@ struct SecurityKeyProgram: SecurityKeySource {
         return Self.key(secret.bytes)
     }
 
-    /// What a key tells is never itself the key of anything.
+    /// The security key's secret is hashed, and never itself used as a key.
     private static func key(_ secret: borrowing SecretBytes) -> HeldSecret {
         HeldSecret(KeyedHash.secret(hashing: secret, Array("keychain fido2 1".utf8)))
     }

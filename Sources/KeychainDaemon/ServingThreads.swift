@@ -2,14 +2,14 @@
 internal import Dispatch
 internal import KeychainLinuxSystem
 
-/// Threads that serve until they are told to stop, and are not waited for longer than that may take:
-/// one that hangs in the kernel holds up no end of the daemon.
+/// Threads that serve until they are told to stop. The daemon waits for them only for a limited
+/// time, so that a thread that hangs in the kernel does not delay its end.
 final class ServingThreads: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let overdue = DispatchQueue(label: "stop")
 
-    /// Returns when all of them have returned, or the time that `stop` gives them is over; false, and
-    /// at once, where the machine has no room for one of them.
+    /// Returns when all bodies have returned, or the time after `stop` is over. Returns false at
+    /// once where the machine has no room for one of the threads.
     func run(_ bodies: [@Sendable () -> Void]) -> Bool {
         let serving = DispatchGroup()
         for body in bodies {

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 
 /// The machine's TPM, through `keychain-tpm`.
 struct TPMProgram: TPMSealer {
-    /// A slow TPM takes two seconds for its storage key.
+    /// In seconds. A slow TPM takes two for its storage key.
     private static let deadlineSeconds = 10.0
 
     private let program: ProtectorProgram

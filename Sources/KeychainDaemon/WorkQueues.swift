@@ -2,8 +2,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Work behind users' logins: one piece after the other for each user, and no user's behind
-/// another's. How much may wait is its caller's to limit (`PendingUnlocks`).
+/// Work that runs beside users' logins: one piece after the other for each user, and no user's
+/// behind another's. The caller limits how much may wait (`PendingUnlocks`).
 final class WorkQueues: Sendable {
     private let queues = Mutex<[UInt32: DispatchQueue]>([:])
 

@@ -5,15 +5,15 @@ internal import KeychainModel
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
-/// One request and everything said until its answer is complete.
+/// One request, and all messages until its answer is complete.
 struct Conversation {
     enum Failure: Error {
-        /// With the rules of the policy that it comes from.
+        /// With the ids of the policy's rules that refused.
         case ended(RequestError, because: [String])
-        /// The daemon went away, or said something that means nothing.
+        /// The daemon ended the connection, or sent an invalid message.
         case broken
 
-        /// A daemon of another version is told from one that has gone.
+        /// Tells a daemon of another version from one that has gone.
         init(_ error: SocketError) {
             self =
                 switch error {
@@ -24,7 +24,8 @@ struct Conversation {
         }
     }
 
-    /// How long the daemon may be silent. Longer than any question to the user may take.
+    /// The longest silence of the daemon, in seconds; longer than any question to the user may
+    /// take.
     private static let answerDeadline = 180.0
     private static let mostQuestions = 20
 
@@ -36,7 +37,7 @@ struct Conversation {
         self.socket = socket
     }
 
-    /// A deputy says for which peer it asks, and has no terminal to offer for it.
+    /// A deputy names the peer that it makes the request for, and has no terminal to offer.
     func answer<V: Verb>(
         to verb: V, in context: AuthenticationContext?, relay: Relay? = nil,
         passing descriptor: Descriptor? = nil
@@ -48,7 +49,7 @@ struct Conversation {
         return try answer(to: V.self, offersTerminal: offersTerminal)
     }
 
-    /// Sends it for a peer of a deputy's, and leaves the answer to `answer(to:)`.
+    /// Sends a verb for a deputy's peer, and leaves the answer to `answer(to:)`.
     func begin<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, relay: Relay
     ) throws(Failure) {
@@ -57,7 +58,7 @@ struct Conversation {
                 verb, context: context, relay: relay, offersTerminal: false), nil)
     }
 
-    /// What comes of a verb that was sent.
+    /// Receives the answer to a verb that was sent.
     func answer<V: Verb>(
         to verb: V.Type, offersTerminal: Bool = false
     ) throws(Failure) -> V.Answer {
@@ -75,8 +76,8 @@ struct Conversation {
                 if answer?.append(part: part) == nil { answer = part }
                 if !message.continues, let answer { return answer }
             case .needsPrompter(let challenge, let program):
-                // One for each question, where the answer to the first was not enough; the program
-                // that the daemon names is root's.
+                // One prompter per question, where the answer to the first was not enough. The
+                // program that the daemon names is root's.
                 questions += 1
                 guard offersTerminal, questions <= Self.mostQuestions else { throw .broken }
                 prompter?.end()
@@ -111,7 +112,7 @@ struct Conversation {
         }
     }
 
-    /// A daemon of another version is told from one that talks nonsense.
+    /// Tells a daemon of another version from one that sends invalid messages.
     private func understood<R>(_ read: () throws(MessageError) -> R) throws(Failure) -> R {
         do { return try read() } catch {
             switch error {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// Where this process finds the daemon.
+/// The path of the daemon's socket for this process.
 package enum DaemonSocket {
     private static let systemFolder = "/etc/keychain"
 
-    /// nil in embedded mode. Never a silent downgrade: where the system package is installed and the
-    /// daemon is not there, nothing is available.
+    /// nil in embedded mode. There is no silent downgrade: where the system package is installed
+    /// and the daemon does not run, no keychain is available.
     package static var ofThisProcess: String? {
         if ProcessEnvironment["KEYCHAIN_HOME"] != nil { return nil }
         if let named = ProcessEnvironment["KEYCHAIN_SOCKET"] { return named }

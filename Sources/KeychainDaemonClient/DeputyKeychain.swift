@@ -4,19 +4,19 @@ package import KeychainMessages
 package import KeychainModel
 internal import Synchronization
 
-/// The daemon's keychains for the programs that a deputy asks for: each is introduced once, by its
-/// process, and asked for from then on (docs/design/identity.md, Relayed programs).
+/// The daemon's keychains for the programs that a deputy makes requests for: each is introduced
+/// once, by its process, and referred to afterwards (docs/design/identity.md, Relayed programs).
 ///
-/// The daemon forgets peers where it is started anew, has too many, or has not heard of the deputy
-/// for a while. They are introduced again then, under the handles that they have here.
+/// The daemon forgets peers when it restarts, has too many, or has not heard from the deputy for a
+/// while. They are then introduced again, under the same handles here.
 package final class DeputyKeychain: Sendable {
     private let keychain: RemoteKeychain
     private let peers = Mutex<[UInt64: IntroducedPeer]>([:])
 
     package init(socket: String) { keychain = RemoteKeychain(socket: socket) }
 
-    /// Refused (`.notEntitled`) where this program is no deputy, the process is gone, or is another
-    /// user's.
+    /// Throws `.refused(.notEntitled)` where this program is no deputy, the process has ended, or
+    /// is another user's.
     ///
     /// - Parameter process: a descriptor of the process (pidfd), kept until the peer is forgotten.
     /// - Parameter heardOf: when the program's connection was first heard of, in nanoseconds of
@@ -27,8 +27,8 @@ package final class DeputyKeychain: Sendable {
         try introduce(process, Introduce(heardOf: heardOf))
     }
 
-    /// An application for which a peer asks. Refused (`.notEntitled`) where that is not the desktop's
-    /// portal.
+    /// Introduces an application that a peer makes requests for. Throws `.refused(.notEntitled)`
+    /// where the peer is not the desktop's portal.
     package func introduce(
         _ application: PortalApplication, by portal: RelayedPeer
     ) throws(RequestError) -> RelayedPeer {
@@ -48,22 +48,23 @@ package final class DeputyKeychain: Sendable {
         return introduced
     }
 
-    /// What other programs than this deputy's have changed since the position; waits a while for it.
+    /// Waits a while for changes since the position that other programs than this deputy's have
+    /// made.
     package func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges {
         try keychain.send(WatchKeychains(after: position), in: nil, relay: nil, cancellation: nil)
     }
 
-    /// The program has left the bus.
+    /// Forgets a program that has left the bus.
     package func forget(_ peer: RelayedPeer) {
         guard let known = peers.withLock({ $0.removeValue(forKey: peer.handle) }) else { return }
-        // Where the daemon is not there, it knows of no peer either.
+        // A daemon that is not running knows no peer either.
         _ = try? keychain.send(
             ForgetPeer(known.handle), in: nil, relay: nil, cancellation: nil)
     }
 
-    /// Sends a verb that asks no user, and leaves its answer for later; nil where it must be sent by
-    /// `endpoint`. A daemon that does not know the peer any more refuses (`.state(.noSuchPeer)`):
-    /// `endpoint` introduces it again.
+    /// Sends a verb that asks the user nothing, and leaves its answer for later; nil where
+    /// `endpoint` must send it. A daemon that does not know the peer any more refuses
+    /// (`.state(.noSuchPeer)`): `endpoint` then introduces it again.
     package func begin<V: Verb>(
         _ verb: V, for peer: RelayedPeer, transfer: Relay.Transfer?,
         in context: AuthenticationContext?
@@ -73,8 +74,8 @@ package final class DeputyKeychain: Sendable {
             verb, in: context, relay: Relay(peer: known.handle, transfer: transfer))
     }
 
-    /// The keychains as the peer may use them. No verb of its own offers a terminal or an
-    /// authentication context: both are the peer's, which the daemon knows.
+    /// The keychains as the peer may use them. No verb offers a terminal or an authentication
+    /// context of the deputy's: both are the peer's, which the daemon knows.
     package func endpoint(
         for peer: RelayedPeer, transfer: Relay.Transfer?
     ) -> any KeychainEndpoint {
@@ -83,7 +84,7 @@ package final class DeputyKeychain: Sendable {
     }
 }
 
-/// A peer, and what it takes to introduce it again.
+/// A peer, and what is needed to introduce it again.
 private final class IntroducedPeer: Sendable {
     let introduction: Introduce
     let process: Descriptor
@@ -95,7 +96,7 @@ private final class IntroducedPeer: Sendable {
         current = Mutex(handle)
     }
 
-    /// The handle that the daemon gave it last.
+    /// The latest handle that the daemon gave.
     var handle: UInt64 {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
@@ -105,7 +106,7 @@ private final class IntroducedPeer: Sendable {
 /// The daemon's keychains for one peer.
 private final class RelayedKeychain: KeychainEndpoint {
     private let keychain: RemoteKeychain
-    /// nil for one that was forgotten.
+    /// nil for a peer that was forgotten.
     private let peer: IntroducedPeer?
     private let transfer: Relay.Transfer?
 
@@ -123,7 +124,7 @@ private final class RelayedKeychain: KeychainEndpoint {
         do throws(RequestError) {
             return try send(verb, for: handle, context, cancellation)
         } catch { guard error == .state(.noSuchPeer) else { throw error } }
-        // Nothing was done for a peer that the daemon does not know.
+        // The daemon has done nothing for a peer that it does not know.
         let again = try keychain.introduce(peer.introduction, peer.process).handle
         peer.handle = again
         return try send(verb, for: again, context, cancellation)

@@ -3,7 +3,7 @@ package import KeychainMessages
 package import KeychainModel
 internal import KeychainLocalSocket
 
-/// The answer to a request that was sent, for a thread that has other work until it comes. It is taken
+/// The answer to a request that was sent, for a thread with other work in the meantime. It is taken
 /// once.
 package struct PendingAnswer<V: Verb>: Sendable {
     private let connection: ClientConnection
@@ -17,16 +17,16 @@ package struct PendingAnswer<V: Verb>: Sendable {
         self.taken = taken
     }
 
-    /// Readable once the answer begins to come.
+    /// Readable once the answer begins to arrive.
     package var descriptor: Int32 { connection.number }
 
-    /// Asked once the descriptor is readable: whether `take` waits for nothing. A long answer comes
-    /// bit by bit.
+    /// Whether `take` waits for nothing. Called once the descriptor is readable, as a long answer
+    /// arrives piece by piece.
     package func isWhole() -> Bool {
-        // What is wrong with the connection `take` tells.
+        // `take` reports errors of the connection.
         (try? connection.readAhead()) ?? true
     }
 
-    /// Refused (`.failed(.notAvailable)`) where the daemon went away; it may have done the request.
+    /// Throws `.failed(.notAvailable)` where the daemon has gone; it may have done the request.
     package func take() throws(RequestError) -> V.Answer { try taken() }
 }

@@ -4,16 +4,16 @@ internal import KeychainLinuxSystem
 
 /// Starts `keychain-prompter` on this program's own terminal, where no prompter is registered.
 ///
-/// The program never sees what is typed, but it owns the terminal and could watch it; the desktop's
-/// prompter is better.
+/// The program never sees the typed text, but it owns the terminal and could watch it; the
+/// desktop's prompter is better.
 struct PrompterLauncher {
     private let child: ChildProcess
 
-    /// Found out once: a process that later leaves its terminal is noticed by the daemon.
+    /// Looked up once: the daemon notices a process that leaves its terminal later.
     static let hasControllingTerminal = ControllingTerminal.exists
 
     init?(program: String, challenge: [UInt8], socket: String) {
-        // Only a program that no other user than root could have put there.
+        // Only a program that no user but root could have put there.
         guard InstalledProgram.isTrusted(program) else { return nil }
         do {
             child = try ChildProcess(

@@ -25,7 +25,7 @@ package final class RemoteKeychain: KeychainEndpoint {
         try send(verb, in: context, relay: nil, cancellation: cancellation)
     }
 
-    /// The same for a peer of a deputy's, or with a descriptor that the verb is about.
+    /// Sends a verb for a deputy's peer, or with the descriptor that the verb is about.
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, relay: Relay?,
         passing descriptor: Descriptor? = nil, cancellation: Cancellation?
@@ -45,12 +45,13 @@ package final class RemoteKeychain: KeychainEndpoint {
                     to: verb, in: context, relay: relay, passing: descriptor)
             }
         } catch { throw refusal(error, on: connection, cancellation) }
-        // A connection that was shut down meanwhile is of no more use.
+        // A connection that was shut down meanwhile can't be used again.
         if cancellation?.isCancelled != true { giveBack(connection) }
         return answer
     }
 
-    /// After an error nothing is known of the connection: it is not used again. A refusal is an answer.
+    /// After an error the state of the connection is unknown, so it is not used again; a refusal is
+    /// an answer.
     private func refusal(
         _ error: Conversation.Failure, on connection: ClientConnection,
         _ cancellation: Cancellation?
@@ -61,13 +62,14 @@ package final class RemoteKeychain: KeychainEndpoint {
         return refusal
     }
 
-    /// Sends the verb and waits for nothing; nil where no connection lies ready that takes it.
+    /// Sends the verb without waiting; nil where no idle connection takes it.
     func begin<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, relay: Relay
     ) -> PendingAnswer<V>? {
         guard let connection = idle.withLock({ $0.popLast() }) else { return nil }
         let conversation = Conversation(connection, socket: socket)
-        // What the daemon got of it is no whole request, and ends with the connection.
+        // A part of a request that the daemon received is no whole request, and ends with the
+        // connection.
         guard connection.belongsToThisProcess,
             (try? conversation.begin(verb, in: context, relay: relay)) != nil
         else { return nil }
@@ -81,8 +83,9 @@ package final class RemoteKeychain: KeychainEndpoint {
         }
     }
 
-    /// An idle connection that is still good, else a new one. The listener is root's: an environment
-    /// may name another socket, and none but the daemon gets what is typed into this program.
+    /// An idle connection that still works, else a new one. The listener must be root's: an
+    /// environment may name another socket, and text typed into this program must reach only the
+    /// daemon.
     private func connect() throws(RequestError) -> ClientConnection {
         while let connection = idle.withLock({ $0.popLast() }) {
             if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }

@@ -3,12 +3,12 @@ internal import CKeychainSQLite
 internal import Dispatch
 internal import Glibc
 
-/// How long a call waits: a connection for another process that has the file, and a thread for the
-/// others of its process.
+/// How long a call waits: a connection for another process that has locked the file, and a thread
+/// for other threads of its process.
 ///
 /// SQLite's own pauses grow to a tenth of a second: the process that has waited longest would come
-/// last, or never, while newcomers try again after a millisecond. So pauses stay short, and random,
-/// so that two waiting processes fall out of step.
+/// last, or never, while newcomers retry after a millisecond. So pauses stay short, and random, so
+/// that two waiting processes fall out of step.
 package struct BusyTimeout: Sendable {
     private static let pauseMicroseconds: Double = 3000
     private let seconds: Double
@@ -19,7 +19,7 @@ package struct BusyTimeout: Sendable {
         mostTries = Int32(clamping: Int64(seconds * 1e6 / Self.pauseMicroseconds))
     }
 
-    /// When a wait ends that begins now.
+    /// The end of a wait that begins now.
     var end: DispatchTime { .now() + seconds }
 
     func apply(to connection: OpaquePointer) {

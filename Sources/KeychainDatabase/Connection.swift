@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CKeychainSQLite
 
-/// The text of a statement that is run again and again: a connection knows it by its address.
+/// The text of a statement that is run often: a connection finds it by its address.
 package final class Query: Sendable {
     package let text: String
 
     package init(_ text: String) { self.text = text }
 }
 
-/// One connection to an SQLite file. It keeps the statements that it has prepared.
+/// One connection to an SQLite file, with the statements that it has prepared.
 ///
-/// One thread uses it at a time, which is its owner's duty.
+/// Only one thread may use it at a time, which its owner ensures.
 ///
-/// Statements are kept by their text; those of `Query` by their object, which costs no hash of it.
+/// Statements are found by their text; those of a `Query` by its address, which needs no hash of
+/// the text.
 @safe package final class Connection: @unchecked Sendable {
     package enum Mode: Sendable {
         case reading
         case writing
-        /// A file that is made where there is none.
+        /// Makes the file where there is none.
         case making
     }
 
     // Safe to send: SQLite's connections may move between threads that don't use them at once.
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
-    /// With the query, whose address is no other's as long as it lives.
+    /// The query is kept with its statement, so that no other object gets its address.
     private var queries: [ObjectIdentifier: (query: Query, statement: Statement)] = [:]
 
     package init(
@@ -49,8 +50,8 @@ package final class Query: Sendable {
         unsafe timeout.apply(to: handle)
     }
 
-    /// A file from elsewhere, through its descriptor, which stays the caller's and outlives this. The
-    /// connection reads it as it is now, and nothing else.
+    /// Reads a foreign file through its descriptor, which the caller owns and keeps open for
+    /// longer. The connection reads the file as it is now, and nothing else.
     package init(readingForeign descriptor: Int32) throws(DatabaseError) {
         guard DescriptorFile.isRegistered else { throw DatabaseError(code: SQLITE_NOMEM) }
         var handle: OpaquePointer?
@@ -78,7 +79,7 @@ package final class Query: Sendable {
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// From now on a longer value, or record, is an error of the statement that meets it.
+    /// A longer value or record is an error from now on, in the statement that reads it.
     package func refuseValues(longerThan bytes: Int) {
         // Safe: a limit is a number.
         _ = unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: bytes))
@@ -93,7 +94,7 @@ package final class Query: Sendable {
         guard code == SQLITE_OK else { throw DatabaseError(code: code) }
     }
 
-    /// Runs one statement, which is kept for the next time.
+    /// Runs one statement, which stays prepared.
     package func run(_ sql: String, _ values: Value...) throws {
         try statement(sql).run(values) { _ in true }
     }
@@ -115,7 +116,7 @@ package final class Query: Sendable {
         try statement(query).run(values, body)
     }
 
-    /// The first row as `read` makes it of it; nil where there is none.
+    /// The first row as `read` returns it; nil where there is none.
     package func first<R>(
         _ sql: String, _ values: Value..., as read: (borrowing Row) throws -> R?
     ) throws -> R? {
@@ -138,7 +139,7 @@ package final class Query: Sendable {
         return result
     }
 
-    /// All rows as `read` makes them; a row that is not as it should be ends the reading.
+    /// All rows as `read` returns them; an invalid row ends the reading.
     package func all<R>(
         _ sql: String, _ values: Value..., as read: (borrowing Row) throws -> R?
     ) throws -> [R] {
@@ -161,12 +162,12 @@ package final class Query: Sendable {
         return exists
     }
 
-    /// Rows of a table, or of a table with a condition behind it.
+    /// Counts the rows of a table, or of a table and a condition.
     package func count(_ rows: String) throws -> Int {
         try Int(clamping: first("SELECT count(*) FROM \(rows)") { $0.integer(0) } ?? 0)
     }
 
-    /// Whether SQLite finds nothing wrong in the whole file.
+    /// Whether SQLite finds no fault in the whole file.
     package func isIntact() throws -> Bool {
         try all("PRAGMA integrity_check(1)") { $0.text(0) } == ["ok"]
     }
@@ -193,15 +194,15 @@ package final class Query: Sendable {
 
     // MARK: Transactions
 
-    /// All that `body` reads is of one moment.
+    /// Runs `body` in one snapshot.
     package func snapshot<R>(_ body: () throws -> R) throws -> R {
         try run("BEGIN")
-        // Ends a transaction that has only read: nothing can be lost.
+        // Ends a transaction that has only read, so nothing can be lost.
         defer { try? run("COMMIT") }
         return try body()
     }
 
-    /// All that `body` writes is on the disk when this returns, or none of it.
+    /// Everything that `body` writes is on the disk on return, or nothing.
     package func transaction<R>(_ body: () throws -> R) throws -> R {
         try run("BEGIN IMMEDIATE")
         do {
@@ -218,7 +219,7 @@ package final class Query: Sendable {
     private static let undo = Query("ROLLBACK TO one")
     private static let release = Query("RELEASE one")
 
-    /// Within a transaction: all that `body` writes is kept in it, or none of it.
+    /// Within a transaction: keeps everything that `body` writes, or nothing.
     func savepoint<R>(_ body: () throws -> R) throws -> R {
         try run(Self.savepoint)
         do {
@@ -231,7 +232,8 @@ package final class Query: Sendable {
         }
     }
 
-    /// Where that fails the whole transaction goes: a commit would keep half of what `body` wrote.
+    /// Where undoing fails, the whole transaction is rolled back: a commit would keep half of the
+    /// writes.
     private func undoSavepoint() {
         do {
             try run(Self.undo)
@@ -245,11 +247,11 @@ package final class Query: Sendable {
 
     func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
 
-    /// Within a transaction that writes: gives the log that many bytes on the disk, with zeros behind
-    /// what is in it, which SQLite takes for none of its own. To sync a file that grows the disk has
-    /// to write down its new length as well, which takes as long again.
+    /// Within a writing transaction: grows the log to that many bytes on the disk. SQLite does not
+    /// take the added zeros for records. Syncing a file that grows also writes its new length,
+    /// which takes as long again.
     ///
-    /// The log stays as it is where that can't be done.
+    /// Where that is impossible the log stays as it is.
     func growLog(to bytes: Int) {
         guard bytes > 0 else { return }
         // Safe: SQLite gives the log's file, which is open as long as the connection is, and its
@@ -269,7 +271,7 @@ package final class Query: Sendable {
         while size < bytes {
             let count = min(zeros.count, bytes - Int(size))
             guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else {
-                // A disk that is full needs what is left of it for the records themselves.
+                // A full disk needs its last space for the records themselves.
                 if let truncate = unsafe methods.xTruncate { _ = unsafe truncate(file, began) }
                 return
             }
@@ -277,14 +279,14 @@ package final class Query: Sendable {
         }
     }
 
-    /// Writes the log back into the file and empties it. Left for later where a reader is in the way.
+    /// Writes the log back into the file and empties it. Skipped while a reader is in the way.
     package func emptyLog() {
         // Safe: no name means all databases of the connection; the counts are not asked for.
         _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     }
 }
 
-/// A value that a statement is given.
+/// A value for a statement's parameter.
 package enum Value: Sendable {
     case integer(Int64)
     case real(Double)
@@ -313,7 +315,7 @@ package enum Value: Sendable {
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Runs the statement; `body` sees each row until it returns false. Afterwards the statement is
+    /// Runs the statement; `body` gets each row until it returns false. Afterwards the statement is
     /// ready for the next run, and holds none of the values.
     func run(_ values: [Value], _ body: (borrowing Row) throws -> Bool) throws {
         // Safe: the handle lives as long as this object.
@@ -344,7 +346,7 @@ package enum Value: Sendable {
         case .integer(let number): return unsafe sqlite3_bind_int64(handle, place, number)
         case .real(let number): return unsafe sqlite3_bind_double(handle, place, number)
         case .text(let text): return unsafe sqlite3_bind_text(handle, place, text, -1, copied)
-        // An empty array has no address, and no address would be NULL.
+        // An empty array has no address, and a null address would mean NULL.
         case .blob(let bytes) where bytes.isEmpty:
             return unsafe sqlite3_bind_zeroblob(handle, place, 0)
         case .blob(let bytes):
@@ -355,10 +357,10 @@ package enum Value: Sendable {
     }
 }
 
-/// One row of a result, for as long as the closure that gets it runs.
+/// One row of a result, valid while the closure that gets it runs.
 ///
-/// A file may come from anywhere, so a column may hold any type: each reading is optional, nil for
-/// NULL and for another type than the one that is asked for.
+/// A foreign file's column may hold any type, so each reading is optional: nil for NULL and for
+/// another type than the requested one.
 @safe package struct Row: ~Copyable {
     private let statement: OpaquePointer
 
@@ -377,7 +379,7 @@ package enum Value: Sendable {
         unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
     }
 
-    /// As it lies in the file, of whichever type.
+    /// The value as stored, of any type.
     package func value(_ column: Int32) -> Value {
         // Safe: as above.
         switch unsafe sqlite3_column_type(statement, column) {
@@ -409,8 +411,7 @@ package enum Value: Sendable {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// The bytes as they lie in SQLite's memory, for as long as the closure runs; nil for a column of
-    /// another type.
+    /// The bytes in SQLite's memory, while the closure runs; nil for a column of another type.
     package borrowing func withBlob<R: ~Copyable, E: Error>(
         _ column: Int32, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R? {

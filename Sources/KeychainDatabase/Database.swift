@@ -3,8 +3,8 @@ internal import CKeychainSQLite
 internal import Dispatch
 internal import KeychainSecrets
 
-/// A database in WAL mode that many threads read, each in a snapshot of its own, while one writes. Its
-/// connections end with it. No thread waits for the others longer than the timeout.
+/// A database in WAL mode that many threads read, each in a snapshot of its own, while one writes.
+/// It closes its connections when it ends. No thread waits for others longer than the timeout.
 package final class Database: Sendable {
     private let path: String
     private let timeout: BusyTimeout
@@ -14,12 +14,12 @@ package final class Database: Sendable {
 
     private static let pageBytes = 4096
 
-    /// For a program with many threads, before it opens its first database: SQLite then counts no
-    /// memory, for none of the process's other users of SQLite either.
+    /// For a program with many threads, before it opens its first database: SQLite then keeps no
+    /// count of its memory, in the whole process.
     package static func countNoMemory() { kc_count_no_memory() }
 
-    /// Opens a file that exists. `configure` is run on each new connection. A program that writes
-    /// often has the log keep `logBytes` on the disk, and written back when it is about as long.
+    /// Opens an existing file. `configure` is run on each new connection. For a program that writes
+    /// often, the log keeps `logBytes` on the disk, and is written back when it is about that long.
     package init(
         _ path: String, _ timeout: BusyTimeout, logBytes: Int = 0,
         configure: @escaping @Sendable (Connection) throws -> Void
@@ -38,15 +38,15 @@ package final class Database: Sendable {
         self.writer = SharedWriter(writer, timeout, logBytes: logBytes)
     }
 
-    /// Runs `body` in one snapshot of the file. `user` is the one whose request it is, where several
-    /// users share the file.
+    /// Runs `body` in one snapshot of the file. `user` is the requesting user, where several users
+    /// share the file.
     package func read<R>(
         for user: UInt32? = nil, _ body: (Connection) throws -> R
     ) throws -> R {
         try withReader(for: user) { connection in try connection.snapshot { try body(connection) } }
     }
 
-    /// The same for a body that runs one statement, which is of one moment by itself.
+    /// Runs a body of one statement, which is a snapshot by itself.
     package func readOnce<R>(
         for user: UInt32? = nil, _ body: (Connection) throws -> R
     ) throws -> R {
@@ -70,33 +70,33 @@ package final class Database: Sendable {
         return connection
     }
 
-    /// How many threads wait to write.
+    /// The number of threads that wait to write.
     var waitingWriters: Int { writer.waitingCount }
 
-    /// Runs `body` in an immediate transaction, perhaps on another thread that writes: all of it is on
-    /// the disk when this returns, or none.
+    /// Runs `body` in an immediate transaction, perhaps on another thread: everything it writes is
+    /// on the disk on return, or nothing.
     package func write<R>(_ body: (Connection) throws -> R) throws -> R {
         try writer.write(body)
     }
 
-    /// The one connection that writes, outside any transaction.
+    /// Runs `body` on the one connection that writes, outside any transaction.
     package func withWriter<R>(_ body: (Connection) throws -> R) throws -> R {
         try writer.alone(body)
     }
 }
 
-/// The connections that read: one thread has each at a time, and a wait for one has a deadline.
+/// The connections that read: each is used by one thread at a time, and a wait for one has a
+/// deadline.
 ///
-/// Where several users share a file, one of them never holds all: a user's long reads keep that
-/// user's other requests waiting, and leave a connection for the rest. A connection that comes free
-/// goes to the user who holds the fewest, so that many requests of one user don't stand before one
-/// of another.
+/// Where several users share a file, no user ever holds all connections: a user's long reads delay
+/// that user's other requests, and leave a connection for other users. A free connection goes to
+/// the user who holds the fewest, so that many requests of one user don't delay one of another.
 final class ReaderPool: Sendable {
-    /// As many read at once. Far fewer find a core to run on, but a thread that loses its core keeps its
-    /// connection: with as many as there are cores all others would queue behind it, and each be woken
-    /// by the one before it.
+    /// The number of connections. Far fewer threads find a core to run on, but a thread that loses
+    /// its core keeps its connection: with one connection per core, all others would queue behind
+    /// it, each woken by the one before it.
     static let most = 16
-    /// Of one of several users.
+    /// The most connections of one user, where several users share the file.
     static let mostOfOneUser = 12
 
     final class Reader: @unchecked Sendable {
@@ -114,9 +114,9 @@ final class ReaderPool: Sendable {
     }
 
     private struct State {
-        /// The last is the warmest.
+        /// The last one was used most recently.
         var free = (0..<ReaderPool.most).map { _ in Reader() }
-        /// The user of each reader that is taken.
+        /// The user of each reader in use.
         var users: [UInt32?] = []
         var waiting: [Waiting] = []
 
@@ -136,7 +136,7 @@ final class ReaderPool: Sendable {
             free.append(reader)
         }
 
-        /// Who takes the reader that is free, if one does who waits.
+        /// The waiting thread that takes the free reader, if one may.
         mutating func next() -> Waiting? {
             let able = waiting.indices.filter { mayTake(waiting[$0].user) }
             let fewest = able.min { held(by: waiting[$0].user) < held(by: waiting[$1].user) }
@@ -145,14 +145,14 @@ final class ReaderPool: Sendable {
     }
     private let state = ShortLock(State())
 
-    /// How many wait.
+    /// The number of waiting threads.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// A reader for a user's request; nil stands for the file's only one. Throws “busy” where none
-    /// comes free for so long.
+    /// Takes a reader for a user's request; nil stands for the only user of the file. Throws “busy”
+    /// where none is free within the timeout.
     func take(for user: UInt32?, within timeout: BusyTimeout) throws(DatabaseError) -> Reader {
         let (taken, place) = state.withLock { state -> (Reader?, Waiting?) in
-            // All that wait are users who hold as many as they may, or there is no free one.
+            // All waiting threads are of users with the most readers allowed, or no reader is free.
             if state.mayTake(user) { return (state.take(for: user), nil) }
             let place = Waiting(user)
             state.waiting.append(place)
@@ -161,7 +161,7 @@ final class ReaderPool: Sendable {
         if let taken { return taken }
         guard let place else { throw .busy }
         _ = place.turn.wait(timeout: timeout.end)
-        // Given at the last moment, it is this thread's all the same.
+        // A reader that was given at the last moment is this thread's all the same.
         let given = state.withLock { state -> Reader? in
             if place.reader == nil { state.waiting.removeAll { $0 === place } }
             return place.reader

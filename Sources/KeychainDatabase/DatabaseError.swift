@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CKeychainSQLite
 
-/// A result code of SQLite's. Its message stays behind, since it may quote a statement.
+/// A result code of SQLite's. Its message is dropped, since it may quote a statement.
 package struct DatabaseError: Error, Equatable, Sendable {
     /// The extended code; its low byte is the primary one (sqlite.org/rescode.html).
     package let code: Int32
@@ -32,12 +32,12 @@ package struct DatabaseError: Error, Equatable, Sendable {
         }
     }
 
-    /// A column holds another type than every writer of the file puts there.
+    /// A column holds another type than the one that every writer of the file stores.
     package static let wrongType = DatabaseError(code: SQLITE_MISMATCH)
 
-    /// Rows don't come in the order that the statement asks for.
+    /// Rows come in another order than the statement asks for.
     package static let wrongOrder = DatabaseError(code: SQLITE_CORRUPT)
 
-    /// Others had the file, or its connections, for longer than the call may wait.
+    /// Others held the file, or its connections, for longer than the call may wait.
     static let busy = DatabaseError(code: SQLITE_BUSY)
 }

@@ -2,15 +2,15 @@
 internal import CKeychainSQLite
 internal import Glibc
 
-/// SQLite's file system for one file that is read through a descriptor: no path is looked up, no
-/// log, journal or lock is looked for, and nothing is written. SQLite takes the file for one that
-/// never changes, and reads what is in it as it is.
+/// SQLite's file system for one file that is read through a descriptor: no path, log, journal or
+/// lock is looked up, and nothing is written. SQLite takes the file for one that never changes, and
+/// reads it as it is.
 ///
 /// A connection's path is the number of the descriptor.
 enum DescriptorFile {
     static let name = "keychain-descriptor"
 
-    /// Made known to SQLite once, for as long as the process lives.
+    /// Registers the file system with SQLite once, for the life of the process.
     static let isRegistered = register()
 
     private static func register() -> Bool {
@@ -37,7 +37,8 @@ enum DescriptorFile {
             unsafe strcpy(full, path)
             return SQLITE_OK
         }
-        // Random numbers and the time: for temporary names and functions that no statement here uses.
+        // Random numbers and the time serve temporary names and functions that no statement here
+        // uses.
         unsafe system.pointee.xRandomness = { _, _, _ in 0 }
         unsafe system.pointee.xSleep = { _, _ in 0 }
         unsafe system.pointee.xCurrentTime = { _, _ in SQLITE_ERROR }
@@ -45,7 +46,7 @@ enum DescriptorFile {
         return unsafe sqlite3_vfs_register(system, 0) == SQLITE_OK
     }
 
-    /// SQLite's codes that Swift sees no macros of.
+    /// SQLite's codes whose macros Swift does not import.
     private enum Code {
         static let read = SQLITE_IOERR | 1 << 8
         static let shortRead = SQLITE_IOERR | 2 << 8
@@ -53,7 +54,7 @@ enum DescriptorFile {
         static let delete = SQLITE_IOERR | 10 << 8
     }
 
-    /// What SQLite keeps of an open file.
+    /// SQLite's structure for an open file.
     // Safe: the pointer within is to `methods`, which are never freed.
     @safe private struct OpenedFile {
         var base: sqlite3_file
@@ -94,7 +95,7 @@ enum DescriptorFile {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         unsafe methods.initialize(to: sqlite3_io_methods())
         unsafe methods.pointee.iVersion = 1
-        // The descriptor stays its owner's.
+        // The owner closes the descriptor.
         unsafe methods.pointee.xClose = { _ in SQLITE_OK }
         unsafe methods.pointee.xRead = { file, buffer, count, offset in
             guard let buffer = unsafe buffer, count >= 0 else { return Code.read }
@@ -124,7 +125,7 @@ enum DescriptorFile {
         return unsafe UnsafePointer(methods)
     }
 
-    /// SQLite wants zeros behind the end of the file, and to be told.
+    /// SQLite expects zeros after the end of the file, and a code that says so.
     private static func read(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ offset: sqlite3_int64
     ) -> Int32 {

@@ -3,16 +3,16 @@ internal import CKeychainSQLite
 internal import Glibc
 internal import Synchronization
 
-/// The system's files as SQLite has them, but that the index of a log has its room on the disk before
-/// anything is written to it.
+/// SQLite's usual file system, except that disk space for the index of a log is reserved before
+/// anything is written to the index.
 ///
-/// The index is mapped memory: a write to it for which the disk has no block is no error but a signal,
-/// which ends the process with all that it does for others. SQLite itself takes one block for each page
-/// of memory, which is not enough where blocks are smaller than pages.
+/// The index is mapped memory: a write to it without a block on the disk raises a signal, which
+/// ends the process with everything it does for other users. SQLite itself allocates one block for
+/// each page of memory, which is not enough where blocks are smaller than pages.
 enum ReservingFiles {
     static let name = "keychain-reserving"
 
-    /// Made known to SQLite once, for as long as the process lives.
+    /// Registers the file system with SQLite once, for the life of the process.
     static let isRegistered = register()
 
     // Safe: SQLite's own, for as long as the process lives.
@@ -47,8 +47,8 @@ enum ReservingFiles {
         return result
     }
 
-    /// The system's methods with another `xShmMap`, and that one of theirs. SQLite has a few tables of
-    /// methods, by the kind of lock that the file system knows.
+    /// The system's methods with another `xShmMap`, and the original ones. SQLite has a few tables
+    /// of methods, one for each kind of lock that the file system supports.
     // Safe: both are never freed, and written before they are shared.
     @safe private struct Methods: @unchecked Sendable {
         let system: UnsafePointer<sqlite3_io_methods>
@@ -97,9 +97,9 @@ enum ReservingFiles {
         guard result == SQLITE_OK, let start = unsafe mapped?.pointee else { return result }
         // Safe: the pages are SQLite's, and stay as they are.
         let isReserved = unsafe madvise(start, Int(bytes), populateForWriting) == 0
-        // Of other errors: an older kernel, or memory that is only read.
+        // Other errors mean an older kernel, or memory that is only read.
         guard !isReserved, errno == EFAULT else { return result }
-        // SQLite takes what it was given for there, whatever the result says.
+        // SQLite would use the mapped memory, whatever the result says.
         unsafe mapped?.pointee = nil
         return SQLITE_FULL
     }

@@ -2,21 +2,21 @@
 internal import Dispatch
 internal import KeychainSecrets
 
-/// The connection that writes. Threads take turns in the order in which they came, and those that
-/// wait share one commit: a sync costs the disk as much for sixteen items as for one.
+/// The connection that writes. Threads take turns in the order in which they came, and waiting
+/// threads share one commit: a sync costs the disk as much for sixteen items as for one.
 ///
 /// The thread whose turn it is does its own work, then that of the threads behind it, and commits
-/// once for all of them: no thread is woken before its work is on the disk. Each work behind the
+/// once for all of them: no thread is woken before its work is on the disk. Each work after the
 /// first is a savepoint of the shared transaction, so that an error undoes that work alone.
 ///
-/// A wait for a turn has a deadline, and ends in “busy” with nothing written. A thread whose work has
-/// begun waits for its commit however long that takes: what is in the transaction can't be taken back
+/// A wait for a turn has a deadline, and ends in “busy” with nothing written. A thread whose work
+/// has begun waits for its commit however long that takes, as work in a transaction can't be taken
 /// out of it. So a commit takes no more works once it has been open for `longestShared`.
 ///
-/// Other processes may have the file too: what decides between them is the file's own lock, which a
+/// Other processes may write the file too: they are ordered by the file's own lock, which a
 /// transaction takes as it begins.
 final class SharedWriter: @unchecked Sendable {
-    /// Works that one commit takes at most: the first of them waits for all.
+    /// The most works of one commit: the first of them waits for all.
     private static let mostShared = 64
     private static let longestShared: Duration = .milliseconds(250)
 
@@ -34,23 +34,23 @@ final class SharedWriter: @unchecked Sendable {
     // Safe to send: only the thread whose turn it is touches it.
     private let connection: Connection
 
-    /// The log has `logBytes` on the disk before anything is written to it.
+    /// The log is grown to `logBytes` on the disk before anything is written to it.
     init(_ connection: Connection, _ timeout: BusyTimeout, logBytes: Int) {
         self.connection = connection
         self.timeout = timeout
         self.logBytes = logBytes
     }
 
-    /// How many wait for their turn, or for another to do their work.
+    /// The number of threads that wait for their turn, or for their work to be done.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
-    /// Runs `body` in a transaction, perhaps on another thread that writes: all that it writes is on
-    /// the disk when this returns, or none.
+    /// Runs `body` in a transaction, perhaps on another thread: everything that it writes is on the
+    /// disk on return, or nothing.
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
         var result: R?
         try withoutActuallyEscaping(body) { body in
             let own = Writing { result = try body($0) }
-            // The thread that did the work has let go of it by then.
+            // The thread that did the work has released it by then.
             defer { own.end() }
             if try takeTurn(own) { lead(own) }
             if let error = own.error { throw error }
@@ -74,7 +74,7 @@ final class SharedWriter: @unchecked Sendable {
         do {
             try connection.run(Self.begin)
             connection.growLog(to: logBytes)
-            // The first in a transaction loses all of it with its own work.
+            // An error of the first work undoes the whole transaction.
             try first.run(connection)
             members.append(first)
             let latest = ContinuousClock.now + Self.longestShared
@@ -84,7 +84,7 @@ final class SharedWriter: @unchecked Sendable {
                     members.append(next)
                 } catch {
                     next.wake(error)
-                    // An error of the disk ends a transaction with all that is in it.
+                    // An error of the disk has ended the transaction, and undone all of it.
                     if !connection.isInTransaction { throw error }
                 }
             }
@@ -97,7 +97,7 @@ final class SharedWriter: @unchecked Sendable {
         }
     }
 
-    /// The work that is next in line, where the commit may still take one.
+    /// The next work in line, if the commit may still take one.
     private func nextWork(among count: Int, until latest: ContinuousClock.Instant) -> Writing? {
         line.withLock { line in
             guard let next = line.waiting.first, next.isShared, count < Self.mostShared,
@@ -109,7 +109,8 @@ final class SharedWriter: @unchecked Sendable {
 
     // MARK: Turns
 
-    /// Waits until the turn is this thread's, or another thread has done its work: then it is false.
+    /// Waits until the turn is this thread's, and returns true; false where another thread has done
+    /// its work.
     private func takeTurn(_ own: Writing) throws(DatabaseError) -> Bool {
         let isFree = line.withLock { line in
             guard line.isBusy else {
@@ -143,11 +144,11 @@ final class SharedWriter: @unchecked Sendable {
     }
 }
 
-/// A thread that wants to write, and what it wants to write.
+/// A thread that waits to write, and its work.
 // Safe to send: its own thread touches it until it stands in line and again once it is woken;
 // between the two, the thread whose turn it is does.
 private final class Writing: @unchecked Sendable {
-    /// nil for work that shares no transaction, and once it is done.
+    /// nil for work that shares no transaction, and after it was done.
     private var work: ((Connection) throws -> Void)?
     let isShared: Bool
     private(set) var hasTurn = false
@@ -164,7 +165,7 @@ private final class Writing: @unchecked Sendable {
         try work?(connection)
     }
 
-    /// The work is let go, done or not: it is its thread's, and must not outlive the call.
+    /// Releases the work, done or not: it must not outlive its thread's call.
     func end() { work = nil }
 
     // MARK: Waiting

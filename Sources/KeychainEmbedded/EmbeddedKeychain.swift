@@ -14,15 +14,15 @@ internal import KeychainVaults
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///
-/// The checks are the daemon's, and guard against mistakes; against the process itself they can't.
+/// The checks are the daemon's. They guard against mistakes, but not against the process itself.
 package final class EmbeddedKeychain: KeychainEndpoint {
     private let service: KeychainService
     private let client: OwnProcess
     private let folder: KeychainFolder
     private let protectors: Protectors
 
-    /// `groups` come after the program's own; where there are any, the first of them is the default
-    /// for new items. `program` is named where this process stands for another program.
+    /// `groups` come after the program's own group; if there are any, new items go to the first of
+    /// them by default. `program` is given where this process stands for another program.
     package init(home: String, groups: [String], program: String? = nil) throws(RequestError) {
         let user = geteuid()
         let account = UserAccount.own?.name ?? ""
@@ -43,7 +43,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
                 mode: .embedded))
     }
 
-    /// The user's terminal is the program's own here: a question is cancelled there.
+    /// The user's terminal is the program's own here, so a question is cancelled there.
     package func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer {
@@ -58,7 +58,8 @@ package final class EmbeddedKeychain: KeychainEndpoint {
         return parts?.append(part: last) == nil ? last : parts ?? last
     }
 
-    /// A program simply works in a container: its login keychain is made when it is first needed.
+    /// Makes the login keychain when it is first needed, so that a program works in a container
+    /// without preparation.
     private func makeLoginKeychain() throws(RequestError) {
         guard !folder.exists(.login, of: client.caller.user) else { return }
         do throws(RequestError) {
@@ -67,8 +68,8 @@ package final class EmbeddedKeychain: KeychainEndpoint {
             switch error {
             // Another process was faster.
             case .state(.duplicateKeychain): return
-            // Its file is gone, and something of it is left: what asks for it is told, and
-            // what brings it back is not held up.
+            // The keychain's file is gone, and remains of it exist. A request for the keychain
+            // fails later, and a restore must not be kept from running.
             case .failed(.keychainGone): return
             default: throw error
             }
@@ -76,7 +77,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
     }
 }
 
-/// This very process as the one that asks.
+/// This very process as the client.
 private struct OwnProcess: Client {
     let caller: Caller
     let offersTerminal: Bool
@@ -102,7 +103,7 @@ private struct OwnProcess: Client {
     }
 
     let notes = RequestNotes()
-    /// Policies are the administrator's, who has none where this package is not installed.
+    /// Policies are an administrator's, and there are none where the package is not installed.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool

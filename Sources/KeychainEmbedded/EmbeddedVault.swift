@@ -6,11 +6,11 @@ internal import KeychainItemStore
 internal import KeychainSecrets
 internal import Synchronization
 
-/// Class keys where no daemon is: one key a keychain in the user's own part of the kernel's
-/// keyring, which every program of the user's can read; in this process's locked memory where the
+/// Class keys without a daemon: one key per keychain in the user's own part of the kernel's
+/// keyring, which every program of the user can read; in this process's locked memory where the
 /// kernel refuses.
 ///
-/// A keychain without a password has no locked state: its keys are derived from the device's.
+/// A keychain without a password has no locked state: the device key opens it.
 final class EmbeddedVault: KeyVault {
     private let protectors: Protectors
     private let own = Mutex<[String: HeldSecret]>([:])
@@ -45,7 +45,7 @@ final class EmbeddedVault: KeyVault {
     }
 
     func unlocks(of keychain: OpenKeychain) -> Unlocks {
-        // Before the keys are looked for: a lock in between makes the unlock end.
+        // Read before the keys are looked up, so that a lock in between ends the unlock.
         let moment = locks.now(keychain.id)
         guard let isProtected = try? isProtected(keychain), isProtected else {
             return Unlocks(source: .device, moment: moment)
@@ -54,7 +54,8 @@ final class EmbeddedVault: KeyVault {
         return Unlocks(source: isOpen ? .user : .logins([]), moment: moment)
     }
 
-    /// Another process may have locked the keychain, which this one's counts don't know.
+    /// Checks the keys too: another process may have locked the keychain, which this one's counts
+    /// don't show.
     func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool {
@@ -70,7 +71,7 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
-    /// No login is known here.
+    /// Embedded mode knows no logins.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
 
     func isOutOfStep(_ keychain: OpenKeychain) -> Bool { false }
@@ -105,7 +106,7 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
-    /// No daemon is there to close it.
+    /// Without a daemon no process would lock the keychain.
     func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError) {
         throw .invalid(.notImplemented)
     }
@@ -122,7 +123,7 @@ final class EmbeddedVault: KeyVault {
 
     func knowsSession(of caller: Caller) -> Bool { true }
 
-    // MARK: Where the keys are
+    // MARK: Storing keys
 
     private func isProtected(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
         do { return try keychain.file.isPasswordProtected() } catch { throw RequestError(error) }
@@ -140,7 +141,8 @@ final class EmbeddedVault: KeyVault {
         return bundle
     }
 
-    /// The device opens an unprotected keychain; once in a process is enough.
+    /// The device key opens an unprotected keychain; the result is kept, so that a process does it
+    /// once.
     private func deviceKeys(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         let name = "device:" + keychain.path
         let firstCount = KeyBundle.byteCount(.afterFirstUnlock)
@@ -158,7 +160,8 @@ final class EmbeddedVault: KeyVault {
         return unlocked
     }
 
-    /// The after-first-unlock bundle comes first, the other behind it while it is there.
+    /// The after-first-unlock bundle comes first, followed by the other while the keychain is
+    /// unlocked.
     private func kept(_ kind: KeyBundle.Kind, _ keychain: OpenKeychain) -> KeyBundle? {
         guard let bytes = read(keychain) else { return nil }
         let first = KeyBundle.byteCount(.afterFirstUnlock)

@@ -7,15 +7,15 @@ internal import KeychainPolicyModel
 internal import KeychainSecrets
 internal import KeychainUserPresence
 
-/// Where no daemon is: `keychain-auth` runs as the user, who can prove only to be this user, and
-/// talks to `keychain-prompter` on the terminal. What is typed never enters this process.
+/// Authentication without a daemon: `keychain-auth` runs as the user, who can only prove to be this
+/// user, and talks to `keychain-prompter` on the terminal. Typed text never enters this process.
 struct TerminalAuthenticator: Authenticator {
     private static let deadline = 90.0
-    /// Where the two programs may be, seen from the program that uses the library and at large.
+    /// The folders of the two programs, beside those near the program that uses the library.
     private static let folders = ["/usr/libexec/keychain", "/usr/local/libexec/keychain"]
 
     private let account: String
-    /// Where a program of the installation is; nil where there is none that can be trusted.
+    /// Finds a program of the installation; nil where there is none that can be trusted.
     private let find: @Sendable (_ name: String) -> String?
 
     init(
@@ -33,8 +33,8 @@ struct TerminalAuthenticator: Authenticator {
 
     func hasPrompter(for caller: Caller) -> Bool { false }
 
-    /// Who runs as the user can see neither what is enrolled nor a second device; and where the
-    /// programs are not installed the user can't be asked, but may be later.
+    /// A process of the user can see neither enrolments nor a second device. Where the programs are
+    /// not installed the user can't be asked now, but may be later.
     func provable(for caller: Caller) -> Set<PolicyMethod> {
         [.factor(.presence), .factor(.passcode)]
     }
@@ -65,7 +65,7 @@ struct TerminalAuthenticator: Authenticator {
         return secret
     }
 
-    /// No login opens a keychain here, nor fails to.
+    /// Embedded mode has no logins that could open a keychain.
     func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(RequestError) -> Bool
@@ -73,8 +73,7 @@ struct TerminalAuthenticator: Authenticator {
         throw .refused(.interactionNotAllowed)
     }
 
-    /// Every item here is as near to one program of the user as to another: there is nothing to
-    /// ask.
+    /// Programs of one user are not separated in embedded mode, so there is no consent to ask for.
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(RequestError) -> ConsentResult? {
@@ -94,7 +93,7 @@ struct TerminalAuthenticator: Authenticator {
         } catch { throw .failed(.internalError) }
         let status = programs.prover.wait(deadlineSeconds: Self.deadline)
         if status == nil { programs.prover.kill() }
-        // It sees its channel end, and leaves the terminal as it found it.
+        // The prompter sees its channel end, and restores the terminal.
         if programs.shower.wait(deadlineSeconds: 2) == nil { programs.shower.kill() }
         switch status?.code.flatMap(ConversationOutcome.init(exitStatus:)) {
         case .success: return
@@ -120,7 +119,8 @@ struct TerminalAuthenticator: Authenticator {
     }
 
     @Sendable static func program(_ name: String) -> String? {
-        // Beside the folder of this program, or in it: keychain-embedded lies among them.
+        // In the libexec folder near this program or in its own folder, which is where
+        // keychain-embedded is.
         let nearby = ["../libexec/keychain/" + name, name].compactMap(InstalledProgram.sibling)
         return (nearby + folders.map { $0 + "/" + name })
             .first(where: InstalledProgram.isTrusted)

@@ -5,22 +5,22 @@ internal import Glibc
 
 /// Keys that the kernel holds (keyrings(7)).
 package enum KernelKeyring {
-    /// Bytes of one key's content; the kernel's own limit for `user` keys.
+    /// The most bytes of one key's content; the kernel's own limit for `user` keys.
     package static let largestPayload = 32767
     private static let mostKeys = 16_384
 
-    /// False where the calls are refused, as containers' filters do.
+    /// Returns false where the calls are refused, as by the filters of containers.
     package static func isAvailable() -> Bool {
         let serial = keyctl_get_keyring_ID(KeySerial.userKeyring.rawValue, 1)
         return serial > 0
     }
 
-    /// Gives the calling thread, and those that it starts, a session keyring with nothing in it.
+    /// Gives the calling thread, and threads that it starts, an empty session keyring.
     ///
-    /// Before the kernel lets a process use a key by its number it looks for the key in all keyrings
-    /// that the process possesses: without a session keyring of its own in all of its user's.
+    /// Before a process may use a key by its number, the kernel searches all keyrings that the
+    /// process possesses for it: without an own session keyring, all of its user's keyrings.
     package static func joinEmptySession() {
-        // Where the call is refused the look takes as long as before.
+        // Where the call is refused, the search is only as slow as before.
         _ = keyctl_join_session_keyring(nil)
     }
 
@@ -35,7 +35,7 @@ package enum KernelKeyring {
         return try settle(made, in: parent, permissions: permissions, timeoutSeconds: nil)
     }
 
-    /// A keyring directly below `parent`, wherever else one of that name may be.
+    /// A keyring directly in `parent`, even if there are others of that name elsewhere.
     package static func findKeyring(
         _ description: String, in parent: KeySerial
     ) throws(KeyringError) -> KeySerial? {
@@ -62,11 +62,11 @@ package enum KernelKeyring {
 
     // MARK: Keys
 
-    /// Makes a key and links it into `keyring`, in place of one of the same description.
+    /// Makes a key and links it into `keyring`, replacing one of the same description.
     ///
-    /// It is made while this thread possesses it, since only then may it be given rights (an owner
-    /// who does not possess has none to set them). The keyring is the thread's own: another thread
-    /// that makes a key of the same name must not write into this one.
+    /// The key is made while this thread possesses it, since only then can its rights be set (an
+    /// owner who does not possess a key may not set them). It is made in the thread's own keyring,
+    /// as another thread that makes a key of the same name must not write into this one.
     @discardableResult
     package static func add(
         _ description: String, _ payload: borrowing SecretBytes, in keyring: KeySerial,
@@ -85,7 +85,7 @@ package enum KernelKeyring {
             made, in: keyring, permissions: permissions, timeoutSeconds: timeoutSeconds)
     }
 
-    /// A `user` key directly in `keyring`.
+    /// Finds a `user` key directly in `keyring`.
     package static func find(
         _ description: String, in keyring: KeySerial
     ) throws(KeyringError) -> KeySerial? {
@@ -113,7 +113,7 @@ package enum KernelKeyring {
         }
     }
 
-    /// Whether the key is there still, and neither revoked nor run out.
+    /// Whether the key still exists, neither revoked nor expired.
     package static func isReadable(_ key: KeySerial) -> Bool {
         // Without a buffer the kernel tells the length and writes nothing.
         keyctl_read(key.rawValue, nil, 0) >= 0
@@ -134,7 +134,8 @@ package enum KernelKeyring {
         return described
     }
 
-    /// Whether the key is a `user` key of that user id and description, and not revoked or run out.
+    /// Whether the key is a `user` key of that user id and description, neither revoked nor
+    /// expired.
     package static func isUserKey(
         _ key: KeySerial, of user: UInt32, described description: String
     ) -> Bool {
@@ -170,7 +171,7 @@ package enum KernelKeyring {
         try check(keyctl_unlink(key.rawValue, keyring.rawValue))
     }
 
-    /// It can't be read any more, wherever it is linked.
+    /// Revokes the key: it can't be read any more, wherever it is linked.
     package static func revoke(_ key: KeySerial) throws(KeyringError) {
         try check(keyctl_revoke(key.rawValue))
     }
@@ -193,8 +194,8 @@ package enum KernelKeyring {
         return serial
     }
 
-    /// The kernel's search goes down into keyrings within: so what it finds is looked for again
-    /// among the direct members.
+    /// The kernel's search descends into nested keyrings, so its result is looked up again among
+    /// the direct members.
     private static func findDirectly(
         _ type: String, _ description: String, _ keyring: KeySerial
     ) throws(KeyringError) -> KeySerial? {
@@ -220,13 +221,13 @@ package struct KeySerial: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Gone when the thread ends.
+    /// Ends with the thread.
     package static let threadKeyring = KeySerial(rawValue: -1)
     /// Shared by all processes of a user id.
     package static let userKeyring = KeySerial(rawValue: -4)
 }
 
-/// What the kernel tells of a key without its content.
+/// The kernel's description of a key, without its content.
 package struct KeyDescription: Sendable, Equatable {
     package let type: String
     package let user: UInt32
@@ -249,14 +250,14 @@ package struct KeyDescription: Sendable, Equatable {
     }
 }
 
-/// What the kernel says when it does not do what it was asked.
+/// The kernel's reason for not doing a call.
 package enum KeyringError: Error, Equatable, Sendable {
     case notFound
     case expired
     case revoked
     case quotaExceeded
     case refused
-    /// No keyrings here: an old kernel, or a container's filter.
+    /// The kernel has no keyrings, or a container's filter refuses the calls.
     case unsupported
     case tooLarge
     case system(Int32)

@@ -2,16 +2,16 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// What a child makes of what it is given: one that reads its standard input to the end, writes its
-/// answer to standard output and ends. Either may be secret.
+/// Runs a child that reads its standard input to the end, writes its answer to standard output and
+/// ends. Both may be secret.
 package enum ChildFilter {
     package enum Input: Sendable {
         case file(String)
         case bytes([UInt8])
     }
 
-    /// Runs the program with no terminal and no environment. One that fails, or says more than
-    /// `limit` bytes, is not believed.
+    /// Runs the program without a terminal and without an environment. Throws where it fails or
+    /// writes more than `limit` bytes.
     package static func answer(
         of executable: String, _ arguments: [String], to input: Input, limit: Int,
         deadlineSeconds: Double
@@ -45,7 +45,8 @@ package enum ChildFilter {
         }
     }
 
-    /// Afterwards the child alone has its end: when it ends there is nothing more to come.
+    /// Starts the child. Afterwards only the child holds the writing end, so that the pipe ends
+    /// when the child does.
     private static func start(
         _ executable: String, _ arguments: [String], _ input: Descriptor, _ output: Descriptor
     ) throws(SystemError) -> ChildProcess {

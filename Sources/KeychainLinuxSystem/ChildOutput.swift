@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What a child has to say, for those that say it all and end.
+/// The output of a child that writes all of it and ends.
 package struct ChildOutput: Sendable {
-    /// nil when it was ended at the deadline.
+    /// nil when the child was ended at the deadline.
     package let status: ExitStatus?
     package let bytes: [UInt8]
 
     /// The descriptor that the child writes to.
     package static let descriptor: Int32 = 3
 
-    /// Runs the program with no terminal and no environment. A program that says more than `limit`
-    /// bytes is ended, and nothing of it is believed.
+    /// Runs the program without a terminal and without an environment. A program that writes more
+    /// than `limit` bytes is ended, and its output is dropped.
     package init(
         of executable: String, _ arguments: [String], limit: Int, deadlineSeconds: Double
     ) throws(SystemError) {
@@ -26,7 +26,8 @@ package struct ChildOutput: Sendable {
         status = child.wait(deadlineSeconds: max(0, Self.seconds(until: deadline)))
     }
 
-    /// Afterwards the child alone has its end: when it ends there is nothing more to come.
+    /// Starts the child. Afterwards only the child holds the writing end, so that the pipe ends
+    /// when the child does.
     private static func start(
         _ executable: String, _ arguments: [String], _ theirs: Descriptor
     ) throws(SystemError) -> ChildProcess {

@@ -2,7 +2,7 @@
 internal import Glibc
 
 extension Descriptor {
-    /// A file of the user's own, whatever the path leads to; waits for nothing.
+    /// Opens a regular file of any owner; never blocks, whatever the path leads to.
     package static func reading(_ path: String) throws(SystemError) -> Descriptor {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -15,7 +15,7 @@ extension Descriptor {
         return descriptor
     }
 
-    /// The ends of a new pipe, which no child gets unasked.
+    /// The ends of a new pipe, which no child inherits unless they are passed.
     package static func pipe() throws(SystemError) -> (reading: Descriptor, writing: Descriptor) {
         var ends: [Int32] = [-1, -1]
         // Safe: the array has room for both ends.
@@ -26,8 +26,8 @@ extension Descriptor {
 }
 
 extension ChildProcess {
-    /// A child that reads `input` and writes to `output`, gets what else is named for it, and has
-    /// this process's other standard descriptors only where it has its terminal, too.
+    /// A child that reads `input`, writes to `output`, and gets the other given descriptors. It
+    /// shares this process's remaining standard descriptors only if it also shares its terminal.
     package static func between(
         _ input: Descriptor?, _ output: Descriptor?,
         passing others: [(source: Descriptor, target: Int32)] = [],

@@ -17,11 +17,11 @@ package struct ExitStatus: Sendable, Equatable {
 package final class ChildProcess: Sendable {
     package let id: Int32
     private let pidfd: Descriptor
-    /// One thread may wait for it while another ends it.
+    /// Locked, as one thread may wait for the child while another ends it.
     private let status = Mutex<ExitStatus?>(nil)
 
-    /// Each `source` becomes the child's `target`. In a session of its own the child has no
-    /// terminal, and /dev/null as those standard descriptors that are not among the targets.
+    /// Each `source` becomes the child's `target`. With `newSession` the child has no terminal, and
+    /// /dev/null for each standard descriptor that is not among the targets.
     package init(
         executable: String, arguments: [String], environment: [String],
         passing: [(source: Int32, target: Int32)], newSession: Bool
@@ -50,7 +50,7 @@ package final class ChildProcess: Sendable {
 
     deinit { kill() }
 
-    /// nil when it still runs at the deadline.
+    /// Waits for the end; nil when the child still runs at the deadline.
     package func wait(deadlineSeconds: Double) -> ExitStatus? {
         if Wait.isReady(POLLIN, pidfd.number) { return reap() }
         let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
@@ -60,15 +60,15 @@ package final class ChildProcess: Sendable {
         return reap()
     }
 
-    /// nil when it still runs at the deadline, or once there is something to read from the other
-    /// descriptor.
+    /// Waits for the end; nil when the child still runs at the deadline, or once the other
+    /// descriptor is readable.
     package func wait(deadlineSeconds: Double, unless other: Int32) -> ExitStatus? {
         let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
         _ = try? Wait.until(POLLIN, pidfd.number, or: other, deadline: deadline)
         return Wait.isReady(POLLIN, pidfd.number) ? reap() : nil
     }
 
-    /// Ends it at once, by its descriptor: never another process that got its number.
+    /// Ends the child at once, by its descriptor: never another process that got its number.
     package func kill() {
         _ = kc_pidfd_kill(pidfd.number, SIGKILL)
         _ = reap()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A lock that threads can wait behind until what it guards has changed.
+/// A lock with a condition variable: threads can wait until the guarded state has changed.
 @safe package final class Condition: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -13,7 +13,7 @@ internal import Glibc
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // The wall clock may be set while a thread waits.
+        // The monotonic clock, as the wall clock may be set while a thread waits.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -42,13 +42,14 @@ internal import Glibc
         unsafe pthread_cond_broadcast(condition)
     }
 
-    /// Wakes one thread, where all that wait would do the same.
+    /// Wakes one thread, for cases where all waiting threads would do the same.
     package func signal() {
         // Safe: as above.
         unsafe pthread_cond_signal(condition)
     }
 
-    /// Gives the lock away meanwhile. May return early; false once the deadline has passed.
+    /// Releases the lock while it waits. May return early; returns false once the deadline has
+    /// passed.
     package func wait(until deadline: ContinuousClock.Instant) -> Bool {
         let left = ContinuousClock.now.duration(to: deadline).components
         guard left.seconds >= 0, left.attoseconds >= 0 else { return false }

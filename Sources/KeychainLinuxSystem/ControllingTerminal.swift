@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The terminal that this process belongs to.
+/// The controlling terminal of this process.
 package enum ControllingTerminal {
-    /// Whether there is one that can be opened.
+    /// Whether there is a terminal that can be opened.
     package static var exists: Bool {
         // Safe: opens and closes a descriptor of its own.
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)

@@ -2,13 +2,14 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// What a crashing process says: by which signal, and where in the program. The runtime's own message
-/// quotes the error that was not expected, and with it rows of a database and arguments; standard
-/// error ends in a journal that others read.
+/// The report of a crashing process: the signal, and the place in the program. The runtime's own
+/// message quotes the unexpected error, and with it database rows and arguments; standard error
+/// goes to a journal that others read.
 package enum CrashReport {
-    /// From now on standard error is closed to all, and standard output leads where it led.
+    /// From now on output to standard error is discarded, and standard output leads where standard
+    /// error led.
     ///
-    /// The numbers in a report count from the beginning of the program (`addr2line -e`).
+    /// The numbers in a report are offsets in the program (`addr2line -e`).
     package static func begin(_ program: String) throws(SystemError) {
         // Safe: copies the text.
         guard unsafe kc_tell_of_crashes(program) == 0 else { throw .system(errno) }

@@ -3,7 +3,7 @@ internal import Glibc
 package import KeychainSecrets
 
 extension Descriptor {
-    /// A new file, for its owner alone.
+    /// Makes a new file with no access for other users.
     package static func creating(_ path: String) throws(SystemError) -> Descriptor {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(
@@ -12,7 +12,7 @@ extension Descriptor {
         return Descriptor(owning: number)
     }
 
-    /// All of the bytes, however long that takes.
+    /// Writes all of the bytes, however long that takes.
     package func write(_ contents: borrowing SecretBytes) throws(SystemError) {
         try contents.withBytes { bytes throws(SystemError) in try write(bytes) }
     }
@@ -40,6 +40,7 @@ extension Descriptor {
         guard fsync(number) == 0 else { throw .system(errno) }
     }
 
-    /// A pipe without a reader is an error from now on, and no end of the process.
+    /// Makes a write to a pipe without a reader an error from now on, instead of the end of the
+    /// process.
     package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }

@@ -11,20 +11,20 @@ package final class Descriptor: Sendable {
         closing = nil
     }
 
-    /// `closing` ends it, where close(2) could take as long as another process likes.
+    /// `closing` replaces close(2), where that could take as long as another process likes.
     package init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
         self.number = number
         self.closing = closing
     }
 
-    /// Of a file, in bytes.
+    /// The size of the file in bytes.
     package func size() throws(SystemError) -> UInt64 {
         let end = lseek(number, 0, SEEK_END)
         guard end >= 0 else { throw .system(errno) }
         return UInt64(end)
     }
 
-    /// Of the file; nil where it can't be told.
+    /// The file's status; nil where it can't be read.
     func status() -> stat? {
         var status = stat()
         // Safe: the structure is this function's own.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Bytes that another process writes, taken one field after the other: until a deadline, and no more
-/// than are expected of it. An end in the middle of a field is an error.
+/// Bytes that another process writes, read field by field: until a deadline, and up to a number of
+/// bytes. An end in the middle of a field is an error.
 package final class DescriptorInput {
     private let descriptor: Descriptor
     private let deadline: ContinuousClock.Instant
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    /// What has been read and not taken yet.
+    /// The bytes that were read and not taken yet.
     private var left = 0..<0
-    /// How many bytes more the other process may write.
+    /// The bytes that the other process may still write.
     private var rest: UInt64
 
     package init(
@@ -26,14 +26,14 @@ package final class DescriptorInput {
         return buffer[left.lowerBound]
     }
 
-    /// Eight bytes, the least first.
+    /// Reads eight bytes, little-endian.
     package func number() throws(SystemError) -> UInt64 {
         var number: UInt64 = 0
         for place in 0..<8 { number |= UInt64(try byte()) << (8 * UInt64(place)) }
         return number
     }
 
-    /// As many as the four bytes before them say.
+    /// Reads four bytes of count, then that many bytes.
     package func bytes(atMost most: Int) throws(SystemError) -> [UInt8] {
         var count = 0
         for place in 0..<4 { count |= Int(try byte()) << (8 * place) }

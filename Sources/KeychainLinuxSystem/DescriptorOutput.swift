@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The other end of `ChildOutput`: what the child says.
+/// The child's end of `ChildOutput`.
 package enum DescriptorOutput {
     package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var rest = bytes[...]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A thread that is waited for by no other.
+/// A thread that no other thread waits for.
 package enum DetachedThread {
     private final class Work {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// False where the machine has no room for one more.
+    /// Returns false where the machine has no room for another thread.
     package static func start(
         stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A file that any user may have written, with what the kernel says of it; both of one descriptor.
+/// A file that any user may have written, with the kernel's facts about it; both of one descriptor.
 package struct FileContents: Sendable {
     package enum Kind: Sendable { case regular, null, other }
 
@@ -9,10 +9,10 @@ package struct FileContents: Sendable {
     package let owner: UInt32
     package let mode: UInt32
     package let links: UInt64
-    /// At most one byte more than the limit, so that a longer file shows.
+    /// At most one byte more than the limit, which shows a longer file.
     package let bytes: [UInt8]
 
-    /// Waits for nothing, whatever the path leads to.
+    /// Never blocks, whatever the path leads to.
     package init(
         reading path: String, limit: Int, followingLinks: Bool
     ) throws(SystemError) {
@@ -57,8 +57,8 @@ package struct FileContents: Sendable {
         return contents
     }
 
-    /// Whether a folder and all above it belong to root, are no links, and no other user can write
-    /// to them; else the first that is not so.
+    /// nil where a folder and all its ancestors belong to root, are no links, and no other user can
+    /// write to them; else the first that fails.
     package static func untrustedFolder(from path: String) -> String? {
         var path = path
         while true {

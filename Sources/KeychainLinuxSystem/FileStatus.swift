@@ -2,26 +2,26 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// What the kernel says of what lies at a path. Links are not followed.
+/// The kernel's facts about the file at a path. Links are not followed.
 package struct FileStatus: Sendable, Equatable {
     package enum Kind: Sendable { case file, folder, other }
 
     package let kind: Kind
     package let owner: UInt32
-    /// Permissions alone.
+    /// The permission bits alone.
     package let mode: UInt32
-    /// Bytes.
+    /// In bytes.
     package let size: Int
-    /// When what is in it was changed, since 1970.
+    /// When the content was changed, since 1970.
     package let changed: Duration
-    /// Together these are one file's alone, while it is there.
+    /// Together the two identify one file, while it exists.
     package let device: UInt64
     package let number: UInt64
 
-    /// Since what is in it was changed; less than zero where a clock was wrong.
+    /// The time since the content was changed; negative where a clock was wrong.
     package var age: Duration { WallClock.now - changed }
 
-    /// nil where there is nothing.
+    /// nil where there is no file.
     package init?(_ path: String) {
         var status = stat()
         // Safe: the structure is this function's own.
@@ -47,32 +47,32 @@ package struct FileStatus: Sendable, Equatable {
         return made == 0 ? nil : made
     }
 
-    /// Gives what lies there other permissions, and never what a link there leads to. False where
-    /// that can't be done.
+    /// Changes the permissions of the file at the path, never those of a link's target. Returns
+    /// false on failure.
     package static func setMode(_ mode: UInt32, of path: String) -> Bool {
         // Safe: opened for looking only, closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { return false }
         let file = Descriptor(owning: number)
-        // Otherwise it is closed once its number has been read.
+        // Otherwise the file would be closed once its number has been read.
         return withExtendedLifetime(file) { fchmod(file.number, mode) == 0 }
     }
 }
 
 extension FileStatus {
-    /// Says why nothing can be told: `PrivateFile.notFound` where there is nothing.
+    /// Throws the reason where there is no status: `PrivateFile.notFound` for a missing file.
     package init(of path: String) throws(SystemError) {
         guard let status = FileStatus(path) else { throw .system(errno) }
         self = status
     }
 }
 
-/// Which file a path leads to, whatever it is called. Links are not followed.
+/// Identifies the file at a path, whatever its name. Links are not followed.
 package struct FileIdentity: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// nil where there is nothing.
+    /// nil where there is no file.
     package init?(_ path: String) { self.init(path) { _ in true } }
 
     /// nil where there is no socket.

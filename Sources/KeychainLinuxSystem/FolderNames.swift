@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What lies in a folder.
+/// The contents of a folder.
 package enum FolderNames {
-    /// In no order; empty where the folder can't be read, or is not there.
+    /// Names in no order; empty where the folder can't be read, or is missing.
     package static func all(in path: String) -> [String] {
         // Safe: the stream is closed on every path.
         guard let stream = unsafe opendir(path) else { return [] }
@@ -11,8 +11,8 @@ package enum FolderNames {
         return unsafe names(stream)
     }
 
-    /// Removes a file, or a folder with all that lies in it; nothing happens where there is none, and
-    /// what can't be removed stays. Links are removed, and never what they lead to.
+    /// Removes a file, or a folder with its contents; does nothing where there is none, and leaves
+    /// what can't be removed. Links are removed, never their targets.
     package static func remove(_ path: String) {
         remove(path, in: AT_FDCWD)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Says when something in some folders changes, by inotify. A folder that is not there yet is
-/// waited for in the nearest one above it.
+/// Reports changes in some folders, by inotify. For a missing folder, its nearest existing ancestor
+/// is watched.
 package struct FolderWatch: Sendable {
     private static let changes = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
@@ -20,16 +20,16 @@ package struct FolderWatch: Sendable {
         arm()
     }
 
-    /// Returns after a change; also after one beside a folder that is waited for.
+    /// Returns after a change; also after a change beside a missing folder.
     package func wait() throws(SystemError) {
-        // Which names it was about is of no interest.
+        // The names in the events don't matter.
         var events = [UInt8](repeating: 0, count: 4_096)
         // Safe: reads at most the array's length.
         let count = unsafe events.withUnsafeMutableBytes {
             unsafe read(descriptor.number, $0.baseAddress, $0.count)
         }
         guard count > 0 || errno == EINTR else { throw .system(errno) }
-        // What has come meanwhile, and what has gone.
+        // Watches folders that have appeared meanwhile, and ancestors of those that have gone.
         arm()
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A file that is written to at its end and nowhere else, whichever process writes.
+/// A file that is only appended to, whichever process writes.
 package final class GrowingFile: Sendable {
     private let descriptor: Descriptor
 
-    /// Made where it is missing, for its owner alone.
+    /// Opens the file, or makes it with no access for other users.
     package init(_ path: String) throws(SystemError) {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
@@ -13,7 +13,7 @@ package final class GrowingFile: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// One that was not there, whatever leads to it: else `PrivateFile.exists`.
+    /// Makes a new file; throws `PrivateFile.exists` where anything has the name, even a link.
     package init(new path: String) throws(SystemError) {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(

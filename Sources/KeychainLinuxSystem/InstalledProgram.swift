@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A program that the administrator installed: root alone could have changed it or put
-/// another in its place.
+/// A program that the administrator installed: only root could have changed or replaced it.
 package enum InstalledProgram {
-    /// Whether the file and every folder above it are root's and closed to all others.
+    /// Whether the file and all folders above it are root's, with no other user able to write to
+    /// them.
     package static func isTrusted(_ path: String) -> Bool {
         facts(path).map(TrustedPath.isTrusted) ?? false
     }
 
-    /// The group that a trusted setgid program takes; nil when it is no such program.
+    /// The group of a trusted setgid program; nil for any other file.
     package static func setgidGroup(_ path: String) -> UInt32? {
         guard isTrusted(path), let status = status(path),
             status.st_mode & S_ISGID != 0, status.st_gid != 0
@@ -17,13 +17,13 @@ package enum InstalledProgram {
         return status.st_gid
     }
 
-    /// The program of this very process.
+    /// The path of this very process's program.
     package static func ownPath() -> String? {
         PinnedProcess(pid: getpid(), pidfd: nil)?.executable()?.path
     }
 
-    /// The file that a path leads to, as the kernel names it for a program that runs from there;
-    /// nil where there is no regular file.
+    /// The file that a path leads to, named as the kernel names it for a process that runs it; nil
+    /// where there is no regular file.
     package static func resolved(_ path: String) -> String? {
         guard path.hasPrefix("/"), path.utf8.count <= Int(PATH_MAX) else { return nil }
         // Safe: the text is borrowed for the call; what comes back is freed here.
@@ -35,7 +35,7 @@ package enum InstalledProgram {
         return resolved
     }
 
-    /// A sibling in the same installation: `relative` counts from the folder of this program.
+    /// A program of the same installation: `relative` counts from the folder of this program.
     package static func sibling(_ relative: String) -> String? {
         guard let own = ownPath(), let slash = own.lastIndex(of: "/") else { return nil }
         var parts = own[..<slash].split(separator: "/").map(String.init)
@@ -46,8 +46,8 @@ package enum InstalledProgram {
     }
 
     /// A program that this one may become or start on behalf of its user: from the installation's
-    /// folder for such, where it must be root's alone; else from the folder that this program runs
-    /// from, which a process with more rights than its user does not trust.
+    /// folder for such programs, where it must be root's alone; else from the folder of this
+    /// program, which a process with more rights than its user does not trust.
     package static func companion(_ name: String) -> String? {
         if let installed = sibling("../libexec/keychain/" + name), isTrusted(installed) {
             return installed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Small files in which the kernel says something.
+/// Small files in which the kernel reports facts.
 package enum KernelFile {
     /// At most `limit` bytes from the beginning; nil when it can't be read.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {

@@ -2,9 +2,9 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// The file that a process runs, opened: whatever its path names by now.
+/// The file that a process runs, opened, whatever its path names by now.
 package struct OpenedExecutable: Sendable {
-    /// The same as long as the file is not written to.
+    /// Equal as long as the file is not written to.
     package struct Version: Sendable, Hashable {
         package let size: Int
         let device: UInt64
@@ -16,7 +16,7 @@ package struct OpenedExecutable: Sendable {
 
     init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
-    /// nil for what is no regular file.
+    /// nil for anything but a regular file.
     package var version: Version? {
         var status = stat()
         // Safe: the structure is this function's own.
@@ -31,11 +31,12 @@ package struct OpenedExecutable: Sendable {
             ])
     }
 
-    /// Whether a process gets rights by running it (setuid, setgid, capabilities); also where that
-    /// can't be told.
+    /// Whether a process gets rights by running the file (setuid, setgid, capabilities); true also
+    /// where that can't be told.
     var givesRights: Bool { kc_gives_rights(descriptor.number) != 0 }
 
-    /// Hands out what is in it, in order; false where it could not be read, or is longer.
+    /// Passes on the contents in order; false where they could not be read, or are longer than
+    /// `limit`.
     package func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {
         var offset = 0
         var piece = [UInt8](repeating: 0, count: 256 * 1024)

@@ -2,16 +2,16 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// A pipe or socket that another process has passed to have a secret written to it. That process has it
-/// too: it may fill it, read nothing, or change its flags, and must not hold this one up by that.
+/// A pipe or socket that another process has passed to have a secret written to it. That process
+/// may fill it, not read it, or change its flags, none of which must block this process.
 package struct PassedOutput: Sendable {
     private static let longestLink = 64
 
     private let descriptor: Descriptor
     private let isSocket: Bool
 
-    /// nil for anything but a pipe that can be written to, or a local socket with a stream. The link in
-    /// `/proc` tells which it is: to ask a file itself may wait for its file system.
+    /// nil for anything but a writable pipe or a local stream socket. The link in `/proc` tells
+    /// which it is: querying a file itself may wait for its file system.
     package init?(_ passed: Descriptor) {
         let link = Self.link(of: passed)
         if link.hasPrefix("socket:[") {
@@ -27,7 +27,7 @@ package struct PassedOutput: Sendable {
         }
     }
 
-    /// The pipe under flags that are no other process's to change.
+    /// The pipe opened anew, with flags that no other process can change.
     private static func opened(_ pipe: Descriptor) -> Descriptor? {
         guard fcntl(pipe.number, F_GETFL) & O_ACCMODE != O_RDONLY else { return nil }
         let flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC
@@ -53,7 +53,7 @@ package struct PassedOutput: Sendable {
         return result == 0 ? value : nil
     }
 
-    /// All of it, or an error. `ignoreBrokenPipes` is to be called before.
+    /// Writes all of the secret, or throws. `ignoreBrokenPipes` must be called before.
     package func write(
         _ secret: borrowing SecretBytes, until deadline: ContinuousClock.Instant
     ) throws(SystemError) {

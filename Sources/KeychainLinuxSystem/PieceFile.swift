@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A file that is written or read piece by piece. Not for a database that is in use: closing it here
+/// A file that is written or read piece by piece. Not for a database in use: closing the file here
 /// would drop SQLite's locks on it.
 package final class PieceFile: Sendable {
     package let path: String
     private let descriptor: Descriptor
 
-    /// A new file, for its owner alone.
+    /// Makes a new file with no access for other users.
     package init(creating path: String) throws(SystemError) {
         self.path = path
         // Safe: a new file of our own.
@@ -17,7 +17,7 @@ package final class PieceFile: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// One that exists; waits for nothing, whatever the path leads to.
+    /// Opens an existing file; never blocks, whatever the path leads to.
     package init(reading path: String) throws(SystemError) {
         self.path = path
         // Safe: the descriptor is closed by its owner.
@@ -37,7 +37,7 @@ package final class PieceFile: Sendable {
         return UInt64(status.st_size)
     }
 
-    /// Fewer bytes than asked for only where the file ends.
+    /// Returns fewer bytes than `count` only at the file's end.
     package func read(at offset: UInt64, count: Int) throws(SystemError) -> [UInt8] {
         guard let start = Int(exactly: offset) else { throw .tooLarge }
         var piece = [UInt8](repeating: 0, count: count)
@@ -58,7 +58,7 @@ package final class PieceFile: Sendable {
         return piece
     }
 
-    /// All of it, at that place.
+    /// Writes all of the bytes at that offset.
     package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
         guard let start = Int(exactly: offset) else { throw .tooLarge }
         var done = 0

@@ -2,14 +2,14 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// What is asked of a process that did not connect itself, and was named by a descriptor.
+/// Facts about a process that did not connect itself, but was named by a descriptor.
 extension PinnedProcess {
-    /// Lines of `/proc/PID/status`.
+    /// The most bytes of `/proc/PID/status` that are read.
     private static let longestStatus = 64 * 1024
     private static let longestInfo = 4096
 
-    /// The process of a pidfd that another process has passed; nil for a descriptor of anything else,
-    /// and where the process is gone or has no number here.
+    /// The process of a pidfd that another process has passed; nil for any other descriptor, and
+    /// where the process has ended or has no number here.
     package convenience init?(passed pidfd: Descriptor) {
         let file = "/proc/self/fdinfo/\(pidfd.number)"
         guard let lines = KernelFile.read(file, limit: Self.longestInfo),
@@ -18,8 +18,8 @@ extension PinnedProcess {
         self.init(pid: id, pidfd: pidfd)
     }
 
-    /// What it runs, by the kernel's word alone: also where the file can't be looked at, as in a file
-    /// system of its user's. nil for a file that was deleted.
+    /// The path of the program as the kernel reports it, even where the file can't be opened, as in
+    /// a file system of its user's. nil for a deleted file.
     package func executablePath() -> String? {
         guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)") else {
             return nil
@@ -31,13 +31,14 @@ extension PinnedProcess {
         read("status", limit: Self.longestStatus).flatMap { ProcessCredentials($0, process: id) }
     }
 
-    /// Whether the file that it runs gives rights to each of its processes; also where that can't be told.
+    /// Whether the program's file gives rights to each process that runs it; true also where that
+    /// can't be told.
     package var runsFileThatGivesRights: Bool {
         guard let file = openExecutable() else { return true }
         return file.givesRights
     }
 
-    /// The words behind the name of a line.
+    /// The words after the name of a line.
     static func value(of name: String, in lines: [UInt8]) -> [Substring] {
         let line = String(decoding: lines, as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix(name) }
@@ -45,15 +46,15 @@ extension PinnedProcess {
     }
 }
 
-/// As whom a process runs, and with which rights.
+/// The users that a process runs as, and its rights.
 package struct ProcessCredentials: Sendable, Equatable {
     package let realUser: UInt32
     package let effectiveUser: UInt32
-    /// Whether it has, or may take, rights that its user's programs have not: another user's, another
-    /// group's than its own, or capabilities.
+    /// Whether the process has, or may take, rights that its user's other programs lack: another
+    /// user's, another group's than its own, or capabilities.
     package let hasForeignRights: Bool
 
-    /// nil for lines that say too little, and for a thread that does not lead its process.
+    /// nil for incomplete lines, and for a thread that does not lead its process.
     init?(_ status: [UInt8], process: Int32) {
         func numbers(_ name: String) -> [UInt32] {
             PinnedProcess.value(of: name, in: status).compactMap { UInt32($0) }

@@ -16,14 +16,15 @@ package struct ExecutableFacts: Sendable, Equatable {
     }
 }
 
-/// The file a process runs, kept open: while it is, its number is no other file's.
+/// The file a process runs, kept open: meanwhile no other file gets its inode number.
 package struct HeldExecutable: Sendable {
     package let facts: ExecutableFacts
     private let file: Descriptor
 
     /// nil where the file has no path any more.
     fileprivate init?(_ file: Descriptor) {
-        // Of the open file itself: a process that becomes another meanwhile lends it no path.
+        // The path is read of the open file itself: a process that executes another program
+        // meanwhile can't lend it that program's path.
         guard let path = link(AT_FDCWD, "/proc/self/fd/\(file.number)"), path.hasPrefix("/"),
             !path.hasSuffix(" (deleted)"), let status = file.status()
         else { return nil }
@@ -33,17 +34,17 @@ package struct HeldExecutable: Sendable {
     }
 }
 
-/// A process that stays the same one for as long as this value lives: its number may be given to
-/// another, this value never speaks of that other.
+/// A process that stays the same while this value lives: its number may be reused, but this value
+/// never refers to the new process.
 package final class PinnedProcess: Sendable {
     package let id: Int32
     private let pidfd: Descriptor
-    /// Its folder under /proc, which stops answering when it ends.
+    /// The process's folder under /proc, which stops answering when the process ends.
     private let folder: Descriptor
-    /// Its start time never changes.
+    /// Cached, as the start time never changes.
     private let start = Mutex<UInt64?>(nil)
 
-    /// nil when the process is gone. Without a pidfd one is made.
+    /// nil when the process has ended. Without a pidfd one is opened.
     package init?(pid: Int32, pidfd: Descriptor?) {
         guard pid > 0 else { return nil }
         if let pidfd {
@@ -58,15 +59,15 @@ package final class PinnedProcess: Sendable {
         guard opened >= 0 else { return nil }
         folder = Descriptor(owning: opened)
         id = pid
-        // Alive after the folder was opened: so it is this process's folder.
+        // The process is alive after the folder was opened, so the folder is this process's.
         guard isAlive else { return nil }
     }
 
     package var pidfdNumber: Int32 { pidfd.number }
     var folderNumber: Int32 { folder.number }
 
-    /// The number of its control group in the unified hierarchy, which no other group has had since the
-    /// machine started; nil where the kernel doesn't tell it.
+    /// The number of the process's control group in the unified hierarchy, which no other group has
+    /// had since boot; nil where the kernel doesn't report it.
     package var controlGroupNumber: UInt64? {
         let number = kc_control_group(pidfd.number)
         return number == 0 ? nil : number
@@ -87,22 +88,22 @@ package final class PinnedProcess: Sendable {
             path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The same, held.
+    /// The program's file, kept open.
     package func heldExecutable() -> HeldExecutable? {
         // Safe: Swift's text is passed with a zero at its end, for the call alone.
         let number = unsafe kc_hold_file(folder.number, "exe")
         return number < 0 ? nil : HeldExecutable(Descriptor(owning: number))
     }
 
-    /// Whether it runs this very file, which is held meanwhile; nil stands for a file that can't be
-    /// told. The file may have another name by now, or none.
+    /// Whether the process runs this very file, which is kept open meanwhile; nil stands for a file
+    /// that can't be read. The file may have another name by now, or none.
     package func runs(_ facts: ExecutableFacts?) -> Bool {
         guard let facts else { return executable() == nil }
         guard let status = status(of: "exe", following: true) else { return false }
         return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
     }
 
-    /// The same file, to be read.
+    /// The program's file, opened for reading.
     package func openExecutable() -> OpenedExecutable? {
         // Safe: opens below the pinned folder; the descriptor has an owner at once.
         let number = unsafe openat(folder.number, "exe", O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -110,7 +111,7 @@ package final class PinnedProcess: Sendable {
         return OpenedExecutable(Descriptor(owning: number))
     }
 
-    /// Whether paths and process numbers mean the same to it as to us.
+    /// Whether paths and process numbers mean the same to the process as to this one.
     package func sharesOurNamespaces() -> Bool {
         ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in
             guard let theirs = status(of: name, following: true) else { return false }
@@ -131,7 +132,7 @@ package final class PinnedProcess: Sendable {
     /// The lines of its control groups, at most 4 KiB.
     package func cgroup() -> [UInt8]? { read("cgroup", limit: ProcessFile.limit) }
 
-    /// The file with these lines, to be looked at often.
+    /// The file with these lines, for frequent reading.
     package func openControlGroups() -> ProcessFile? { openToLookAt("cgroup") }
 
     func openToLookAt(_ name: String) -> ProcessFile? {
@@ -153,12 +154,12 @@ package final class PinnedProcess: Sendable {
         read("stat", limit: 1024).flatMap(ProcessStatus.init)
     }
 
-    /// Whether it may read from its controlling terminal; false without one.
+    /// Whether the process may read from its controlling terminal; false without one.
     package var isInForeground: Bool {
         status().map { $0.ttyNumber != 0 && $0.foregroundGroup == $0.processGroup } ?? false
     }
 
-    /// Its group and supplementary groups; nil when they can't be read, or don't fit.
+    /// The process's group and supplementary groups; nil when they can't be read, or are too many.
     package func groups() -> [UInt32]? {
         let limit = 64 * 1024
         guard let bytes = read("status", limit: limit), bytes.count < limit else { return nil }
@@ -205,7 +206,7 @@ package final class PinnedProcess: Sendable {
     }
 }
 
-/// Where the symbolic link points to; nil where it can't be read or is no text.
+/// The target of the symbolic link; nil where it can't be read or is no text.
 private func link(_ folder: Int32, _ name: String) -> String? {
     // Safe: the kernel writes at most the buffer's length.
     unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
@@ -217,10 +218,10 @@ private func link(_ folder: Int32, _ name: String) -> String? {
     }
 }
 
-/// A file of one process's folder, kept open: it stays that process's, tells how the process is at
-/// each look, and nothing once it has ended.
+/// A file of one process's folder, kept open: it always refers to that process, shows its present
+/// state at each look, and nothing once it has ended.
 package final class ProcessFile: Sendable {
-    /// Bytes of it that are read.
+    /// The most bytes of it that are read.
     static let limit = 4096
 
     private let file: Descriptor
@@ -236,9 +237,9 @@ package final class ProcessFile: Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Whether the lines are these now.
+    /// Whether the file has these lines now.
     package func holds(_ lines: [UInt8]) -> Bool {
-        // One more than is expected, by which longer lines differ.
+        // One byte more than expected, which shows longer lines.
         let most = min(lines.count + 1, Self.limit)
         // Safe: the kernel writes at most the buffer's length, and only what it wrote is read.
         return unsafe withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
@@ -249,7 +250,7 @@ package final class ProcessFile: Sendable {
     }
 }
 
-/// What `/proc/PID/stat` says.
+/// The contents of `/proc/PID/stat`.
 package struct ProcessStatus: Sendable, Equatable {
     package let parent: Int32
     package let processGroup: Int32

@@ -6,8 +6,8 @@ extension PrivateFile {
     package static let exists = EEXIST
     package static let notAllowed = EACCES
 
-    /// Gives a file that is whole its name, and makes that last. `EEXIST` where something has the
-    /// name already and is not to be replaced.
+    /// Gives a complete file its name, and syncs the name. Throws `EEXIST` where the name is taken
+    /// and is not to be replaced.
     package static func publish(
         _ path: String, as target: String, replacing: Bool
     ) throws(SystemError) {
@@ -17,20 +17,20 @@ extension PrivateFile {
         try sync(folderOf: target)
     }
 
-    /// What a database's file is read together with.
+    /// The files that SQLite reads together with a database's file.
     private static let logs = ["-wal", "-journal"]
 
-    /// Puts a database's file in the place of one that can't be read, which stays under the name
-    /// `aside`, its log beside it. At each moment there is a file at the path, and after a power cut
-    /// too, where the file system exchanges two names in one step.
+    /// Puts a database's file in the place of an unreadable one, which is kept as `aside` with its
+    /// log. There is a file at the path at every moment, and also after a power cut if the file
+    /// system exchanges two names in one step.
     package static func replaceDatabase(
         _ path: String, with new: String, settingAside aside: String
     ) throws(SystemError) {
         // Safe: reads the paths.
         guard unsafe link(path, aside) == 0 else { throw .system(errno) }
         try setLogsAside(of: path, as: aside)
-        // A name that is taken away and a name that is given are two changes to some file systems,
-        // of which a power cut may keep the first alone.
+        // To some file systems, removing a name and giving it again are two changes, of which a
+        // power cut may keep only the first.
         if unsafe kc_rename_exchange(new, path) == 0 {
             try sync(folderOf: path)
             _ = unsafe unlink(new)
@@ -40,8 +40,8 @@ extension PrivateFile {
         try publish(new, as: path, replacing: true)
     }
 
-    /// What is left of a database whose file is gone, or is about to be another: a new file of that
-    /// name must not be read together with it.
+    /// Sets the logs of a missing or replaced database aside: a new file of that name must not be
+    /// read together with them.
     package static func setLogsAside(of path: String, as aside: String) throws(SystemError) {
         // Safe: reads the paths.
         for log in logs {
@@ -58,7 +58,7 @@ extension PrivateFile {
         try sync(folderOf: path)
     }
 
-    /// Removes a database's file that is not used any more.
+    /// Removes a database's file that is no longer used.
     package static func removeDatabase(_ path: String) {
         // Safe: reads the paths.
         for ending in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + ending) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What tells whether a file is still the one that was read.
+/// The state of a file by which a change since it was read is noticed.
 package struct FileStamp: Sendable, Equatable {
     private let numbers: [Int64]
 
@@ -23,9 +23,9 @@ package struct FileStamp: Sendable, Equatable {
 }
 
 extension PrivateFile {
-    /// Overwrites all of a file of this user's and takes its name away. It must have no other name:
-    /// what is behind that would be lost. One that is not as it was at the stamp stays, and so does
-    /// one that took its name meanwhile. File systems may have kept older copies.
+    /// Overwrites all of a file of this user's and unlinks it. The file must have no other name,
+    /// whose content would be lost. A file that has changed since the stamp stays, and so does one
+    /// that has taken its name meanwhile. File systems may have kept older copies.
     package static func shred(_ path: String, _ stamp: FileStamp) throws(SystemError) {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)

@@ -5,14 +5,14 @@ package import KeychainSecrets
 
 /// Small files that hold a key: one owner, one link, no rights for other users.
 package enum PrivateFile {
-    /// The `errno` of a file that is not there.
+    /// The `errno` for a missing file.
     package static let notFound = ENOENT
     package static let noSpace = ENOSPC
     package static let readOnly = EROFS
 
     private static let longestOverwritten = 1024 * 1024
 
-    /// Refuses links, other people's files, and files that others may read.
+    /// Throws for links, files of other users, and files that others may read.
     package static func read(_ path: String, limit: Int) throws(SystemError) -> SecretBytes {
         // Safe: the descriptor is closed on every path.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -34,7 +34,7 @@ package enum PrivateFile {
         }
     }
 
-    /// Makes the file whole or not at all; one that exists is not replaced (`EEXIST`).
+    /// Makes the file whole or not at all; an existing file is not replaced (`EEXIST`).
     package static func create(
         _ path: String, contents: borrowing SecretBytes
     ) throws(SystemError) {
@@ -52,7 +52,7 @@ package enum PrivateFile {
         try sync(folderOf: path)
     }
 
-    /// Overwrites it before it is unlinked, where it is a file of ours alone; nothing happens where
+    /// Overwrites the file before it is unlinked, if it is this user's alone; does nothing where
     /// there is none. File systems may have kept older copies.
     package static func remove(_ path: String) {
         // Safe: writes over the file's own length.
@@ -73,7 +73,7 @@ package enum PrivateFile {
         fsync(descriptor.number)
     }
 
-    /// From then on a power cut takes back no name that was made or removed there.
+    /// Makes created and removed names in the folder survive a power cut.
     package static func sync(folderOf path: String) throws(SystemError) {
         let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
         // Safe: opened, synced, closed.
@@ -81,7 +81,7 @@ package enum PrivateFile {
             folder.isEmpty ? "/" : String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else { throw .system(errno) }
         defer { close(number) }
-        // EINVAL: a file system that has nothing to sync there.
+        // EINVAL: the file system has nothing to sync there.
         guard fsync(number) == 0 || errno == EINVAL else { throw .system(errno) }
     }
 }

@@ -2,8 +2,8 @@
 internal import Glibc
 
 extension PrivateFile {
-    /// Makes the folder where it is missing, also those above it. One that exists must be this
-    /// user's and closed to other writers; nothing about it is changed.
+    /// Makes the folder and its missing ancestors. An existing folder must be this user's and
+    /// closed to other writers; it is not changed.
     package static func folder(_ path: String, mode: UInt32) throws(SystemError) {
         let made = try make(path, mode: mode)
         // Safe: opened for looking only, closed by its owner.
@@ -15,11 +15,11 @@ extension PrivateFile {
         guard unsafe fstat(descriptor.number, &status) == 0 else { throw .system(errno) }
         guard status.st_uid == geteuid(), status.st_mode & (S_IWGRP | S_IWOTH) == 0
         else { throw .notPrivate }
-        // The umask has no say in what we make.
+        // The umask must not change the mode of a new folder.
         if made, fchmod(descriptor.number, mode) != 0 { throw .system(errno) }
     }
 
-    /// Whether it was missing.
+    /// Returns whether the folder was missing.
     private static func make(_ path: String, mode: UInt32) throws(SystemError) -> Bool {
         // Safe: reads the path.
         if unsafe mkdir(path, mode) == 0 { return keep(path) }
@@ -38,8 +38,8 @@ extension PrivateFile {
         }
     }
 
-    /// Or a power cut takes it away with all that lies in it by then. A folder above that can't be
-    /// read can't be synced either.
+    /// Syncs the folder above, as a power cut could otherwise remove the new folder with everything
+    /// in it. A folder above that can't be read can't be synced either.
     private static func keep(_ path: String) -> Bool {
         try? sync(folderOf: path)
         return true

@@ -2,7 +2,7 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// A descriptor that stands for one process, and never for another that gets its number.
+/// A descriptor of one process (pidfd), which never refers to another that gets its number.
 package enum ProcessDescriptor {
     /// nil where there is no such process.
     package static func open(_ id: Int32) -> Descriptor? {
@@ -12,7 +12,7 @@ package enum ProcessDescriptor {
     }
 }
 
-/// The time since the machine's start, sleep counted: what the kernel tells the start of processes by.
+/// The time since boot, including sleep: the clock of processes' start times.
 package enum BootClock {
     package static var nanoseconds: UInt64 {
         var time = timespec()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Which file a process runs, by the kernel's word alone: no file system is asked, so that none can
-/// hold up the asking thread.
+/// The file that a process runs, as the kernel reports it: no file system is asked, so that none
+/// can block the calling thread.
 package enum ProcessProgram {
-    /// nil for a process that has gone.
+    /// nil for a process that has ended.
     package static func path(of process: Int32) -> String? {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         // Safe: the kernel writes at most as many bytes as the array has.

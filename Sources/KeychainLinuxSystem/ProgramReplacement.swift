@@ -3,9 +3,9 @@ internal import CKeychainLinux
 internal import Glibc
 package import KeychainSecrets
 
-/// A program that takes this one's place and gets secrets in its environment.
+/// Replaces this program by another, with secrets in its environment.
 package enum ProgramReplacement {
-    /// Returns only where the program can't be started. A name without a slash is looked for in
+    /// Returns only where the program can't be started. A name without a slash is looked up in
     /// `PATH`. Each of `adding` is `NAME=value` with a zero at its end, and replaces a variable of
     /// that name; this process makes no other copy of it.
     package static func become(

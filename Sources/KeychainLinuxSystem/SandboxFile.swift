@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A small file at the root of a process's own view of the file systems.
 ///
-/// That view is its user's to make. A file there is looked at only where a file system of the
-/// kernel's own answers: one of the user's (FUSE) or of another machine answers when it likes.
+/// The process's user can arrange that view. A file there is read only from a file system of the
+/// kernel's own: one of the user's (FUSE), or one on another machine, answers whenever it likes.
 extension PinnedProcess {
     private static let longestMounts = 512 * 1024
     private static let own: Set<Substring> = [
@@ -12,8 +12,8 @@ extension PinnedProcess {
         "zfs",
     ]
 
-    /// At most `limit` bytes of the regular file of that name; nil where there is none, or it can't be
-    /// told what answers.
+    /// At most `limit` bytes of the regular file of that name; nil where there is none, or its file
+    /// system is unknown.
     package func readAtRoot(_ name: String, limit: Int) -> [UInt8]? {
         guard let kind = fileSystem(of: "/" + name), Self.own.contains(kind),
             let file = open(name)
@@ -38,7 +38,7 @@ extension PinnedProcess {
         return file
     }
 
-    /// The kind of what is mounted there last, or else at the root.
+    /// The type of the file system that is mounted there last, or else at the root.
     private func fileSystem(of path: String) -> Substring? {
         let file = "/proc/\(id)/mountinfo"
         guard let bytes = KernelFile.read(file, limit: Self.longestMounts),

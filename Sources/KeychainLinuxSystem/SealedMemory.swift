@@ -3,8 +3,8 @@ internal import CKeychainLinux
 internal import Glibc
 package import KeychainSecrets
 
-/// A key in memory that has a descriptor and no name, and that can't be changed any more: to be
-/// handed to a process that keeps it while its owner restarts.
+/// A key in memory with a descriptor and no name, which can't be changed any more: it can be handed
+/// to a process that stores it while its owner restarts.
 package enum SealedMemory {
     package static func make(
         _ name: String, contents: borrowing SecretBytes
@@ -21,7 +21,7 @@ package enum SealedMemory {
         return memory
     }
 
-    /// nil for what was not made by `make` with that many bytes.
+    /// nil for a descriptor that `make` did not make with that many bytes.
     package static func read(_ memory: Descriptor, count: Int) -> SecretBytes? {
         var status = stat()
         // Safe: the structure is this function's own.

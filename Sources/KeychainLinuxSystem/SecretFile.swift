@@ -2,9 +2,9 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// A file that its user keeps a secret in; other users may be able to read it.
+/// A user's file with a secret in it; other users may be able to read it.
 package enum SecretFile {
-    /// All of it, straight into locked memory.
+    /// Reads all of it, directly into locked memory.
     package static func read(_ path: String, limit: Int) throws(SystemError) -> SecretBytes {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)

@@ -2,7 +2,7 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// What another program or a file gives, piece by piece into locked memory.
+/// The input from another program or a file, read piece by piece into locked memory.
 package struct SecretInput: Sendable {
     package static let standard = SecretInput(number: STDIN_FILENO, owner: nil)
     private static let pieceBytes = 64 * 1024
@@ -19,7 +19,7 @@ package struct SecretInput: Sendable {
         self.init(number: descriptor.number, owner: descriptor)
     }
 
-    /// What is there, at most 64 KiB; nothing at the end.
+    /// The next bytes, at most 64 KiB; empty at the end.
     package func next() throws(SystemError) -> SecretBytes {
         var count = 0
         let piece = try SecretBytes(count: Self.pieceBytes) {

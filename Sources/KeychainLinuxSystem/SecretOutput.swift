@@ -2,7 +2,7 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// Standard output, or a file of its user's alone that secrets are written to.
+/// Standard output, or a file of the user's alone, for writing secrets.
 package struct SecretOutput: Sendable {
     package static let standard = SecretOutput(number: STDOUT_FILENO, file: nil)
 
@@ -14,8 +14,8 @@ package struct SecretOutput: Sendable {
         self.file = file
     }
 
-    /// A new file, or the user's own that is there already: made empty, and closed to others before
-    /// anything is in it. Never one that a link leads to, nor a pipe that would wait for a reader.
+    /// A new file, or an existing one of the user's: emptied, and closed to others before anything
+    /// is written. Never the target of a link, nor a pipe that would wait for a reader.
     package init(_ path: String) throws(SystemError) {
         // Safe: the descriptor is closed by its owner.
         let opened = unsafe open(
@@ -34,7 +34,7 @@ package struct SecretOutput: Sendable {
         try check(Array(text.utf8).withSpan { write($0) })
     }
 
-    /// With a line's end.
+    /// Writes the secret and a line end.
     package func write(line secret: borrowing SecretBytes) throws(SystemError) {
         try write(secret)
         try write("\n")
@@ -44,12 +44,12 @@ package struct SecretOutput: Sendable {
         try check(secret.withBytes { write($0) })
     }
 
-    /// What is not all written is lost: a command must not say that it is there.
+    /// Throws where not all bytes were written: a command must not claim that they were.
     private func check(_ error: Int32) throws(SystemError) {
         guard error == 0 else { throw .system(error) }
     }
 
-    /// 0, or why the bytes could not all be written.
+    /// Returns 0, or the error for which not all bytes could be written.
     private func write(_ bytes: RawSpan) -> Int32 {
         // Safe: writes the borrowed bytes.
         unsafe bytes.withUnsafeBytes { buffer in

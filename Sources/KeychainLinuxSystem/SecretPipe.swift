@@ -4,15 +4,15 @@ package import KeychainSecrets
 
 /// A pipe with a secret in it, for a child to read.
 package enum SecretPipe {
-    /// Bytes that a pipe takes before any of them is read.
+    /// The bytes that a pipe takes before any of them is read.
     package static let capacity = 64 * 1024
 
-    /// The end that is read; the other one is closed.
+    /// Returns the reading end; the writing end is closed.
     package static func filled(with secret: borrowing SecretBytes) throws(SystemError) -> Descriptor
     {
         guard secret.count <= capacity else { throw .tooLarge }
         let (reading, writing) = try Descriptor.pipe()
-        // Where the kernel gives this user smaller pipes, it is refused instead of waited for.
+        // Where the kernel gives this user smaller pipes, the write fails instead of blocking.
         _ = fcntl(writing.number, F_SETFL, O_NONBLOCK)
         let count = withExtendedLifetime(writing) {
             secret.withBytes { bytes in

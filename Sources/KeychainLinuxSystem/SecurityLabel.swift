@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What the machine's Linux security module calls a process.
+/// The label that the machine's Linux security module gives a process.
 package enum SecurityLabel: Sendable, Equatable {
     /// No module labels processes here.
     case none
@@ -9,7 +9,7 @@ package enum SecurityLabel: Sendable, Equatable {
     case selinux(String)
     /// `unconfined`, or a profile and its mode: `/usr/sbin/cupsd (enforce)`.
     case appArmor(String)
-    /// A module may label processes, and does not tell this one's.
+    /// A module may label processes, but this one's label can't be read.
     case unreadable
 }
 
@@ -18,7 +18,7 @@ extension PinnedProcess {
     private static let ofAnyModule = "attr/current"
     private static let longestLabel = 4096
 
-    /// The label that it has now, by its first thread.
+    /// The process's present label, read of its first thread.
     package func securityLabel() -> SecurityLabel {
         switch label(Self.ofAppArmor) {
         case .text(let text): return .appArmor(text)
@@ -32,7 +32,7 @@ extension PinnedProcess {
         }
     }
 
-    /// The file with AppArmor's label, to be looked at often.
+    /// The file with AppArmor's label, for frequent reading.
     package func openAppArmorLabel() -> ProcessFile? { openToLookAt(Self.ofAppArmor) }
 
     private enum Label {
@@ -41,7 +41,7 @@ extension PinnedProcess {
         case none
     }
 
-    /// `none` where the file's module is not in force, or the kernel has no such file.
+    /// `none` where the file's module is not enabled, or the kernel has no such file.
     private func label(_ name: String) -> Label {
         // Safe: opens below the pinned folder; the descriptor has an owner at once.
         let number = unsafe openat(folderNumber, name, O_RDONLY | O_CLOEXEC)
@@ -51,7 +51,7 @@ extension PinnedProcess {
         // Safe: the kernel writes at most the array's length.
         let count = unsafe pread(file.number, &bytes, bytes.count, 0)
         guard count >= 0 else { return errno == EINVAL ? .none : .hidden }
-        // One that was cut would be another's name.
+        // A truncated label would be another label.
         guard count < Self.longestLabel else { return .hidden }
         let text = bytes.prefix(count).prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }
         return text.isEmpty ? .hidden : .text(String(decoding: text, as: UTF8.self))

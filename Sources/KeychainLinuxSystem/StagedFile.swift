@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A folder of its own beside a target, where a file is put together before it gets its name: what
-/// is interrupted leaves no half of a file, and no other user ever could open it.
+/// A folder of its own beside a target, in which a file is made before it gets its name: an
+/// interruption leaves no partial file under the name, and no other user could ever open it.
 package struct StagedFile: Sendable {
-    /// There is an empty file here, for its owner alone.
+    /// The path of the staged file, at first empty and with no access for other users.
     package let path: String
     private let folder: String
     private let target: String
 
-    /// `mark` tells it from others beside the same target.
+    /// `mark` tells the folder from others beside the same target.
     package init(for target: String, mark: String) throws(SystemError) {
         self.target = target
         let parent: Substring
@@ -32,7 +32,7 @@ package struct StagedFile: Sendable {
         close(number)
     }
 
-    /// For a file that its writer has not synced.
+    /// Syncs a file whose writer did not.
     package func sync() throws(SystemError) {
         // Safe: opened, synced, closed by its owner.
         let number = unsafe open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
@@ -43,8 +43,8 @@ package struct StagedFile: Sendable {
         }
     }
 
-    /// Gives the file its name, unless something has it already (`PrivateFile.exists`), and makes
-    /// the name last. A name that may not last is taken away again.
+    /// Gives the file its name, unless the name is taken (`PrivateFile.exists`), and syncs the
+    /// name. A name whose sync fails is removed again.
     package func publish() throws(SystemError) {
         // Safe: reads the paths.
         guard unsafe link(path, target) == 0 else { throw .system(errno) }

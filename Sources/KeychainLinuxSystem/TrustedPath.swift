@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Paths that only root can change.
 package enum TrustedPath {
-    /// Where desktops mount what users bring.
+    /// The folders where desktops mount removable media.
     private static let mediaFolders = ["/media", "/run/media"]
 
     /// Whether the file and every folder above it belong to root and no other user can write to
@@ -13,11 +13,12 @@ package enum TrustedPath {
         namesSameFile(facts) && isClosed(facts.path) { _ in true }
     }
 
-    /// Whether the path leads to a file of which the same holds and which every user may look at:
-    /// no more than that user can find out.
+    /// Whether the path leads to a file that only root can change, in folders that only root can
+    /// change, and that every user may look at: so the answer tells a user nothing that the user
+    /// could not find out.
     ///
-    /// It is for paths that a program names. The folders are looked at from the top, so that what a
-    /// user may not see, or brought, or has mounted when it is looked at, is never reached.
+    /// For paths that a program names. The folders are checked from the top, so that parts that a
+    /// user may not see, has brought along, or would mount by looking are never reached.
     package static func isTrustedAndPublic(_ path: String) -> Bool {
         isClosed(path) { part in
             guard let status = status(part), !hasAccessList(part) else { return false }
@@ -26,13 +27,13 @@ package enum TrustedPath {
         }
     }
 
-    /// Whether the path means the same file to us.
+    /// Whether the path names the same file to this process.
     package static func namesSameFile(_ facts: ExecutableFacts) -> Bool {
         guard let status = status(facts.path) else { return false }
         return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
     }
 
-    /// From the top; the first part that fails ends it.
+    /// Checks the parts from the top; the first that fails ends the check.
     private static func isClosed(_ path: String, _ isFine: (String) -> Bool) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         guard path.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
@@ -53,8 +54,9 @@ package enum TrustedPath {
             && !isBrought(path, status)
     }
 
-    /// Whether it may lie on a file system that a user brought, whose owners and modes are then
-    /// that user's word: such are mounted `nosuid`. The root file system is no user's to bring.
+    /// Whether the file may be on a file system that a user brought, whose owners and modes that
+    /// user controls: such file systems are mounted `nosuid`. The root file system is never a
+    /// user's.
     private static func isBrought(_ path: String, _ status: stat) -> Bool {
         if mediaFolders.contains(path) { return true }
         guard let root = Self.status("/"), root.st_dev != status.st_dev else { return false }
@@ -67,7 +69,7 @@ package enum TrustedPath {
         unsafe kc_is_automounted(path) != 0
     }
 
-    /// Whether the mode does not say all of who may look at it.
+    /// Whether an access list beside the mode decides about access.
     private static func hasAccessList(_ path: String) -> Bool {
         // Safe: reads the path.
         unsafe kc_has_access_list(path) != 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What the machine's account database says of the user that this process runs as.
+/// The account database's entry for the user that this process runs as.
 package struct UserAccount: Sendable {
     package let name: String
     package let home: String
 
-    /// nil where there is no such account, or that can't be told.
+    /// nil where there is no such account, or it can't be looked up.
     package static let own: UserAccount? = look()
 
     private static func look() -> UserAccount? {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The groups that this machine knows, in whichever database.
+/// The groups that this machine knows, from any database.
 package enum UserGroup {
     /// Whether this process runs with the rights of that group; false also where that can't be
-    /// told.
+    /// looked up.
     package static func isOwn(_ name: String) -> Bool {
         // Safe: everything the library writes to lives until its number was looked at.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
@@ -18,7 +18,7 @@ package enum UserGroup {
         }
     }
 
-    /// False also where that can't be told.
+    /// False also where that can't be looked up.
     package static func exists(_ name: String) -> Bool {
         // Safe: everything the library writes to lives until it has been looked at.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
@@ -26,7 +26,7 @@ package enum UserGroup {
             var found: UnsafeMutablePointer<group>?
             let result = unsafe getgrnam_r(
                 name, &entry, buffer.baseAddress!, buffer.count, &found)
-            // It exists and has many members.
+            // The group exists, with too many members for the buffer.
             return unsafe result == ERANGE || (result == 0 && found != nil)
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Waiting with a deadline.
+/// Waits with a deadline.
 package enum Wait {
-    /// That there is something to read, or an end.
+    /// The event of readable bytes, or of the end of the input.
     package static let input = Int32(POLLIN)
 
     package static func isReady(_ events: Int32, _ descriptor: Int32) -> Bool {
@@ -12,8 +12,9 @@ package enum Wait {
         return unsafe poll(&item, 1, 0) > 0
     }
 
-    /// Until the events or a hang-up; nil deadline waits for ever. Once the deadline has passed
-    /// this throws even where something is ready: a peer that drips gets no more time.
+    /// Waits for the events or a hang-up; a nil deadline waits for ever. Once the deadline has
+    /// passed this throws even where the descriptor is ready: a peer that sends byte by byte gets
+    /// no more time.
     package static func until(
         _ events: Int32, _ descriptor: Int32, deadline: ContinuousClock.Instant?
     ) throws(SystemError) {
@@ -27,7 +28,7 @@ package enum Wait {
         }
     }
 
-    /// The same for one of two.
+    /// Waits for events on either of two descriptors.
     package static func until(
         _ events: Int32, _ descriptor: Int32, or other: Int32, deadline: ContinuousClock.Instant
     ) throws(SystemError) {
@@ -43,7 +44,7 @@ package enum Wait {
         }
     }
 
-    /// For poll(2), which waits for ever where it is given less than zero.
+    /// The timeout for poll(2), which takes a negative one for no limit.
     private static func milliseconds(
         to deadline: ContinuousClock.Instant?
     ) throws(SystemError) -> Int32 {
@@ -55,6 +56,6 @@ package enum Wait {
             clamping: parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000 + 1)
     }
 
-    /// For a short time, and less where a signal comes.
+    /// Sleeps, or returns early at a signal.
     package static func pause(milliseconds: UInt32) { _ = usleep(1000 * milliseconds) }
 }

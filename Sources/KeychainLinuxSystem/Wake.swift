@@ -2,8 +2,8 @@
 internal import CKeychainLinux
 internal import Glibc
 
-/// Ends a wait of another thread, beside a descriptor that it waits for (eventfd(2)). Once woken it
-/// stays so.
+/// Ends the wait of another thread, which waits for it beside another descriptor (eventfd(2)). Once
+/// woken it stays so.
 package final class Wake: Sendable {
     private let descriptor: Descriptor
 
@@ -13,7 +13,7 @@ package final class Wake: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Can be read from once it is woken.
+    /// Readable once it is woken.
     package var number: Int32 { descriptor.number }
 
     package var isWoken: Bool { Wait.isReady(Wait.input, number) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The machine's clock, which may be set at any moment.
+/// The wall clock, which may be set at any moment.
 package enum WallClock {
-    /// Seconds from 1970 to 2001, where the dates of items begin.
+    /// Seconds from 1970 to 2001, the origin of items' dates.
     private static let until2001: Double = 978_307_200
 
-    /// Since 1970.
+    /// The time since 1970.
     package static var now: Duration {
         var time = timespec()
         // Safe: the structure is this function's own.
@@ -22,7 +22,7 @@ package enum WallClock {
     }
 }
 
-/// The wall clock as people here read it.
+/// The wall clock in the local time zone.
 package struct LocalTime: Sendable, Hashable {
     /// Days since 1970-01-01.
     package let day: Int32
@@ -31,13 +31,13 @@ package struct LocalTime: Sendable, Hashable {
 
     package static var now: LocalTime { LocalTime(at: time(nil)) }
 
-    /// In seconds since 1970.
+    /// `seconds` counts from 1970.
     package init(at seconds: Int) {
         var seconds = seconds
         var parts = unsafe tm()
         // Safe: both structures are this function's own.
         _ = unsafe localtime_r(&seconds, &parts)
-        // The same calendar date as if it were in Greenwich.
+        // The number of the day for the same calendar date in UTC.
         var date = unsafe tm()
         unsafe date.tm_year = parts.tm_year
         unsafe date.tm_mon = parts.tm_mon

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// A listening socket whose name is no file's: no other process can take the name while one holds
-/// it.
+/// A listening socket with an abstract name: no other process can take the name while one holds it.
 package enum AbstractSocket {
-    /// The process that listens there, by the kernel's word; nil without one that is alive.
+    /// The process that listens on the name, as the kernel says; nil without a living one.
     package static func listener(_ name: String) -> PeerCredentials? {
         guard let descriptor = try? SocketAddress.connect(abstract: name),
             let peer = try? PeerCredentials(of: descriptor),
-            // Another process may hold the socket of one that has ended, whose number is free.
+            // The socket of an ended process may be held by another one, while the number is free
+            // to be reused.
             ServerConnection.pinned(peer.pid, descriptor) != nil
         else { return nil }
         return peer

@@ -3,17 +3,17 @@ internal import KeychainLinuxSystem
 internal import Glibc
 package import KeychainSecrets
 
-/// A child that is given one secret, gives one back, and ends.
+/// A child process that gets one secret, returns one, and ends.
 package struct ChildExchange: Sendable {
-    /// nil when it was ended at the deadline, or by a signal.
+    /// nil when the child was ended at the deadline, or by a signal.
     package let code: Int32?
-    /// What it gave back; nil where it had nothing to give.
+    /// The returned secret; nil where the child returned none.
     package let answer: HeldSecret?
 
-    /// The descriptor that the child speaks on.
+    /// The descriptor of the child's end of the channel.
     package static let descriptor: Int32 = 3
 
-    /// Runs the program with no terminal and no environment. `question` has at most
+    /// Runs the program without a terminal and without an environment. `question` has at most
     /// `ConversationChannel.longestAnswer` bytes, and so has the answer.
     package init(
         with executable: String, _ arguments: [String], question: HeldSecret,
@@ -22,7 +22,7 @@ package struct ChildExchange: Sendable {
         let (ours, child) = try Self.start(executable, arguments, question)
         let message: ConversationMessage?
         do { message = try ours.receive(deadlineSeconds: deadlineSeconds) } catch {
-            // It ended without an answer, or its time is up.
+            // The child has ended without an answer, or its time is over.
             guard error == .closed || error == .timedOut else { throw error }
             message = nil
         }
@@ -30,7 +30,8 @@ package struct ChildExchange: Sendable {
         code = child.wait(deadlineSeconds: 1)?.code
     }
 
-    /// Afterwards the child alone has its end: when it ends, ours hears of it.
+    /// Starts the child. Afterwards the child alone holds its end, so that the parent's end notices
+    /// when the child ends.
     private static func start(
         _ executable: String, _ arguments: [String], _ question: HeldSecret
     ) throws(SocketError) -> (ConversationChannel, ChildProcess) {
@@ -49,9 +50,9 @@ package struct ChildExchange: Sendable {
 
 // MARK: The child's part
 
-/// Why a child gives nothing back: the code that it ends with.
+/// Why a child returns no secret: the code that it exits with.
 package struct ChildFailure: Error {
-    /// Where it could not even begin; no word of any program's.
+    /// The child could not begin; no program uses this code otherwise.
     static let notBegun = ChildFailure(code: 125)
 
     package let code: Int32
@@ -60,11 +61,11 @@ package struct ChildFailure: Error {
 }
 
 extension ChildExchange {
-    /// The process that started it has asked already.
+    /// The parent has sent the question before the child starts.
     private static let questionSeconds = 5.0
 
-    /// Hardened, without an environment, and ended after so many seconds at the latest: one
-    /// question, its answer, and the end.
+    /// Answers one question and ends: hardened, without an environment, and ended after
+    /// `longestLife` seconds at the latest.
     package static func answer(
         within longestLife: UInt32, _ answer: (HeldSecret) throws(ChildFailure) -> HeldSecret
     ) -> Never {

@@ -13,7 +13,7 @@ package final class ClientConnection: @unchecked Sendable {
     private let stream: FrameStream
     private let maker = getpid()
 
-    /// Where `requiredPeer` is given the server must run as that user.
+    /// If `requiredPeer` is given, the server must run as that user.
     package init(path: String, requiredPeer: UInt32?) throws(SocketError) {
         let deadline = ContinuousClock.now + .seconds(Self.connectSeconds)
         let ourselves = kc_own_credentials()
@@ -34,14 +34,14 @@ package final class ClientConnection: @unchecked Sendable {
         try stream.receive(limits, within: deadlineSeconds.map { .seconds($0) })
     }
 
-    /// For a thread that waits for several: readable where the answer begins to come.
+    /// For a thread that waits on several descriptors: readable when the answer begins to come.
     package var number: Int32 { descriptor.number }
 
-    /// Reads what has come, once something has. True where it is a whole frame: then `receive` waits
-    /// for nothing. A frame of more than 4 KiB never is.
+    /// Reads the bytes that have come, if there are any. Returns true where they are a whole frame:
+    /// then `receive` waits for nothing. A frame of more than 4 KiB is never whole.
     package func readAhead() throws(SocketError) -> Bool { try stream.readAhead() }
 
-    /// False after a fork: the daemon listens only to the process that connected.
+    /// False after a fork: the daemon accepts only the process that connected.
     package var belongsToThisProcess: Bool { getpid() == maker }
 
     /// Ends the connection, also for a thread that waits on it.
@@ -63,7 +63,7 @@ package final class ClientConnection: @unchecked Sendable {
             if got == 0 { throw .closed }
             if got < 0, errno != EINTR, errno != EAGAIN { throw .closed }
             count += max(got, 0)
-            // One of another version may be shorter, and is not waited for.
+            // A hello of another version may be shorter, and is not waited for.
             if count >= Hello.headBytes { try Hello.checkHead(hello) }
         }
         return try Hello(hello)

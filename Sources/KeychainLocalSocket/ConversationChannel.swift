@@ -14,8 +14,8 @@ package enum ConversationOutcome: UInt8, Sendable {
     case accountRefused = 4
     case tooManyTries = 5
 
-    /// What `keychain-auth` ends with besides, for a reader without the channel. No PAM module that
-    /// ends the process by itself says one of these by mistake: 0 least of all.
+    /// The exit status of `keychain-auth`, for a reader without the channel. A PAM module that ends
+    /// the process by itself gives none of these by mistake, least of all 0.
     package var exitStatus: Int32 { Self.firstStatus + Int32(rawValue) }
 
     package init?(exitStatus: Int32) {
@@ -26,21 +26,21 @@ package enum ConversationOutcome: UInt8, Sendable {
     private static let firstStatus: Int32 = 80
 }
 
-/// What the two ends of a PAM conversation say to each other.
+/// The messages of a PAM conversation between its two ends.
 package enum ConversationMessage: Sendable {
     case askHidden(String)
     case askVisible(String)
     case info(String)
     case error(String)
-    /// Shown before anything is asked.
+    /// Shown before any question.
     case title(String)
     case answer(HeldSecret)
     case cancel
     case finished(ConversationOutcome)
 }
 
-/// Carries a PAM conversation between `keychain-auth` and the program that shows it. One datagram a
-/// message: a byte that says which, then text or an answer.
+/// Carries a PAM conversation between `keychain-auth` and the program that shows it. Each message
+/// is one datagram: a byte for its kind, then text or an answer.
 package final class ConversationChannel: Sendable {
     package static let longestText = 4096
     package static let longestAnswer = 1023
@@ -60,7 +60,7 @@ package final class ConversationChannel: Sendable {
         )
     }
 
-    /// Ends the conversation for both sides, whichever processes have copies of the other end.
+    /// Ends the conversation for both sides, whichever processes hold copies of the other end.
     package func hangUp() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
     package func send(_ message: ConversationMessage) throws(SocketError) {
@@ -79,7 +79,7 @@ package final class ConversationChannel: Sendable {
         }
     }
 
-    /// `.closed` when the other end has gone.
+    /// Throws `.closed` when the other end has gone.
     package func receive(deadlineSeconds: Double?) throws(SocketError) -> ConversationMessage {
         let deadline = deadlineSeconds.map { ContinuousClock.now + .seconds($0) }
         try descriptor.wait(for: POLLIN, until: deadline)

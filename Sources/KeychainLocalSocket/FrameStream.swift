@@ -6,25 +6,27 @@ package import KeychainLinuxSystem
 
 /// Frames over one connected socket, from one sender.
 ///
-/// What arrives is read into locked memory first, since secrets may be among it.
+/// Bytes are received into locked memory, since there may be secrets among them.
 final class FrameStream {
-    /// For a frame that has begun, in either direction.
+    /// The time for a frame that has begun, in either direction.
     static let timeout = Duration.seconds(5)
     private static let readAhead = 4096
-    /// Secrets are given memory as they arrive: who announces much and sends nothing costs nothing.
+    /// Memory for secrets is allocated as they arrive: a peer that announces many bytes and sends
+    /// none costs nothing.
     private static let firstPiece = 256 * 1024
 
     private let descriptor: Descriptor
     private let sender: PeerCredentials?
-    /// Named in what we send where the kernel would say it differently from how we connected.
+    /// The credentials sent along, where the kernel would otherwise give others than at the
+    /// connection.
     private let ourselves: kc_sender?
     private let nonce: [UInt8]
     private let timeout: Duration
-    /// From a peer that is distrusted, where the kernel does not refuse them.
+    /// Whether an untrusted peer may bring descriptors, because this kernel can't refuse them.
     private let mayBringDescriptors: Bool
-    /// From a peer that may pass one with a message.
+    /// Whether the peer may pass a descriptor with a message.
     private var takesDescriptors = false
-    /// The one that came with what was read of the frame.
+    /// The descriptor that came with the bytes read of the frame.
     private var passed: Descriptor?
     /// How long the kernel lets a receiving call wait; nil is for ever.
     private var kernelPatience: Duration?
@@ -34,7 +36,7 @@ final class FrameStream {
     private var start = 0
     private var end = 0
 
-    /// Where a sender is named, no other process may speak on the socket.
+    /// Where a sender is given, no other process may speak on the socket.
     init(
         _ descriptor: Descriptor, sender: PeerCredentials?, ourselves: kc_sender? = nil,
         nonce: [UInt8], timeout: Duration = timeout
@@ -47,14 +49,14 @@ final class FrameStream {
         mayBringDescriptors = sender != nil && kc_refuses_descriptors(descriptor.number) == 0
     }
 
-    /// From now on a frame may bring a descriptor: one that is passed while it is read, so that who
-    /// passes one has no other frame under way.
+    /// Lets a frame bring a descriptor from now on. The descriptor may come with any byte of the
+    /// frame, so a peer that passes one must have no other frame under way.
     func takeDescriptors() { takesDescriptors = true }
 
-    /// Whether the sender has said something that was not read yet.
+    /// Whether the sender has sent bytes that were not read yet.
     var hasUnread: Bool { start < end || Wait.isReady(POLLIN, descriptor.number) }
 
-    /// The peer gets a copy of the frame's descriptor.
+    /// Sends the frame. The peer gets a copy of its descriptor.
     func send(_ frame: Frame) throws(SocketError) {
         let longest = Int(UInt32.max)
         guard frame.message.count <= longest, frame.secrets?.bytes.count ?? 0 <= longest
@@ -80,8 +82,8 @@ final class FrameStream {
         }
     }
 
-    /// `patience` is for the first byte; from then on it is `timeout` for the header and for what
-    /// follows it. `admit` hears of a frame that needs more memory than it is read into.
+    /// `patience` limits the wait for the first byte; then `timeout` limits the header, and again
+    /// the rest. `admit` is called for a frame that needs more memory than the read buffer.
     func receive(
         _ limits: FrameLimits, within patience: Duration?,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
@@ -111,8 +113,8 @@ final class FrameStream {
         return frame
     }
 
-    /// Reads what has come, where something has. True where a whole frame lies in the buffer: then
-    /// `receive` waits for nothing.
+    /// Reads the bytes that have come, if there are any. Returns true where a whole frame is in the
+    /// buffer: then `receive` waits for nothing.
     func readAhead() throws(SocketError) -> Bool {
         if start == end { (start, end) = (0, 0) }
         if end < Self.readAhead {
@@ -186,13 +188,13 @@ final class FrameStream {
         return kept
     }
 
-    /// No copy of a secret stays behind where it was read.
+    /// Wipes the part of the buffer that was read, so that no copy of a secret stays there.
     private func forgetWhatWasTaken() {
         buffer = buffer.part(start..<end).padded(to: Self.readAhead)
         (start, end) = (0, end - start)
     }
 
-    /// Reads until `count` bytes lie in the buffer.
+    /// Reads until the buffer has `count` bytes.
     private func fill(
         _ count: Int, _ deadline: ContinuousClock.Instant?, inKernel: Bool = false
     ) throws(SocketError) {
@@ -215,8 +217,8 @@ final class FrameStream {
         }
     }
 
-    /// Waits for the first byte of a frame: in the receiving call itself, whose patience is set where
-    /// it is another than before.
+    /// Waits for the first byte of a frame, in the receiving call itself. The kernel's timeout is
+    /// set only where it differs from the last one.
     private func awaitFirst(_ patience: Duration?) throws(SocketError) {
         guard start == end else { return }
         try setKernelPatience(patience)
@@ -253,7 +255,8 @@ final class FrameStream {
             if count == 0 { throw .closed }
             switch errno {
             case EINTR: inKernel = false
-            // Its time is over, but for what clocks differ by.
+            // The kernel's timeout is over; the rest of the wait covers the difference between the
+            // clocks.
             case EAGAIN where inKernel: inKernel = false
             case EAGAIN: try descriptor.wait(for: POLLIN, until: deadline)
             case ECONNRESET: throw .closed
@@ -272,7 +275,7 @@ final class FrameStream {
             &speaker)
     }
 
-    /// With a descriptor that came along, which has an owner before anything else is looked at.
+    /// Receives with a descriptor, which gets an owner before anything else is checked.
     private func receive(
         _ target: UnsafeMutableRawBufferPointer, _ speaker: inout kc_sender,
         _ taken: inout Descriptor?
@@ -311,7 +314,7 @@ final class FrameStream {
                 default: throw .system(errno)
                 }
             }
-            // It went with the first of the bytes.
+            // The descriptor went with the first of the bytes.
             passed = nil
             let fromFirst = min(count, first.count)
             unsafe first = UnsafeRawBufferPointer(rebasing: first[fromFirst...])
@@ -334,7 +337,7 @@ final class FrameStream {
     }
 }
 
-/// What stands before each frame: 40 bytes, little-endian.
+/// The header before each frame: 40 bytes, little-endian.
 ///
 /// magic 4, version 2, flags 2 (zero), message length 4, secrets length 4, sequence 8, nonce 16.
 struct FrameHeader {
@@ -369,8 +372,8 @@ struct FrameHeader {
         return bytes
     }
 
-    /// With that nonce, and no other. A header of another version has magic and version where ours
-    /// has them, and may have anything behind them.
+    /// Parses a header that must have this nonce. A header of another version has magic and version
+    /// in the same place, and may have anything after them.
     init(_ bytes: RawSpan, _ nonce: [UInt8]) throws(SocketError) {
         guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic
         else { throw .malformed }
@@ -415,11 +418,11 @@ extension RawSpan {
     }
 }
 
-/// One message and, beside it, the secrets it refers to, which are never inside it.
+/// One message and the secrets it refers to, which are beside it and never inside.
 package struct Frame: Sendable {
     package var message: [UInt8]
     package var secrets: HeldSecret?
-    /// One that goes, or came, along with it.
+    /// The descriptor that is sent, or was received, with it.
     package var descriptor: Descriptor?
 
     package init(message: [UInt8], secrets: HeldSecret?, passing descriptor: Descriptor? = nil) {
@@ -429,7 +432,7 @@ package struct Frame: Sendable {
     }
 }
 
-/// Bytes that one frame may have, or has.
+/// The most bytes that a frame may have, or the bytes that one has.
 package struct FrameLimits: Sendable {
     package var message: Int
     package var secrets: Int
@@ -448,19 +451,19 @@ package struct FrameLimits: Sendable {
 }
 
 extension Descriptor {
-    /// As `Wait.until`.
+    /// Waits as `Wait.until` does.
     func wait(
         for events: Int32, until deadline: ContinuousClock.Instant?
     ) throws(SocketError) {
         do { try Wait.until(events, number, deadline: deadline) } catch { throw SocketError(error) }
     }
 
-    /// How long a call that receives waits from now on; nil is for ever.
+    /// Sets how long a receiving call waits from now on; nil is for ever.
     func receive(within patience: Duration?) throws(SocketError) {
         try setTimeout(SO_RCVTIMEO, patience)
     }
 
-    /// The same for the one that connects, which waits while the backlog is full.
+    /// Sets how long connecting waits while the backlog is full.
     func connect(within patience: Duration) throws(SocketError) {
         try setTimeout(SO_SNDTIMEO, patience)
     }
@@ -470,7 +473,7 @@ extension Descriptor {
         var limit = timeval(
             // Safe: the wait is one of our own named limits, which an Int holds in either unit.
             tv_sec: Int(parts.seconds), tv_usec: Int(parts.attoseconds / 1_000_000_000_000))
-        // Nothing at all would be for ever.
+        // A timeout of zero would mean for ever.
         if patience != nil, limit.tv_sec == 0 { limit.tv_usec = max(limit.tv_usec, 1) }
         // Safe: reads one timeval.
         let result = unsafe setsockopt(

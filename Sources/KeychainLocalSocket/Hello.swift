@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the daemon says first: a name, the version of what follows as a digit, and the nonce of the
-/// connection.
+/// The first bytes that the daemon sends: a name, the version of what follows as a digit, and the
+/// nonce of the connection.
 struct Hello {
     static let byteCount = headBytes + FrameHeader.nonceBytes
     static let headBytes = name.count + 1
@@ -14,14 +14,14 @@ struct Hello {
 
     var bytes: [UInt8] { Self.name + [UInt8(ascii: "0") + UInt8(Self.version)] + nonce }
 
-    /// The whole of it, after its head was checked.
+    /// Parses a whole hello.
     init(_ bytes: [UInt8]) throws(SocketError) {
         try Self.checkHead(bytes)
         guard bytes.count == Self.byteCount else { throw .malformed }
         nonce = Array(bytes.dropFirst(Self.headBytes))
     }
 
-    /// Name and version, of a hello that may be of another version, and of any length then.
+    /// Checks name and version of a hello, which may be of another version and then of any length.
     static func checkHead(_ bytes: [UInt8]) throws(SocketError) {
         guard bytes.count >= headBytes, bytes.starts(with: name) else { throw .malformed }
         let digit = Int(bytes[name.count]) - Int(UInt8(ascii: "0"))

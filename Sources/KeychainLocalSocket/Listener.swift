@@ -7,27 +7,27 @@ internal import Synchronization
 /// A socket that programs connect to.
 package final class Listener: Sendable {
     private static let backlog: Int32 = 256
-    /// How long to wait for connections to end.
+    /// The time between two tries while there is no room for a connection, in microseconds.
     private static let pause: UInt32 = 50_000
 
     private let descriptor: Descriptor
-    /// nil where there was no descriptor for it: accept() ends with the process then.
+    /// nil where no descriptor was free for it: `accept` then returns only when the process ends.
     private let wake: Wake?
-    /// The path it bound and the file it made there.
+    /// The bound path, and the file that was made there.
     private let bound: (path: String, file: FileIdentity)?
     private let isShutDown = Mutex(false)
 
     /// Binds the path, whose folder must exist. A socket without a listener is
     /// replaced; one that is in use is not, nor anything that is no socket.
     ///
-    /// The socket appears under its name when it already listens and has its mode.
+    /// The socket appears under its name only when it is listening and has its mode.
     package convenience init(path: String, mode: UInt32) throws(SocketError) {
         try self.init(
             at: path, mode: mode, Self.listening(try SocketAddress.makeNumber()))
     }
 
-    /// The same for connections of whole records, which bring descriptors. A child is given the
-    /// socket and accepts them.
+    /// Makes a socket for connections of whole records that may carry descriptors. It does not
+    /// listen yet: a child gets the socket and accepts the connections.
     package convenience init(recordsAt path: String, mode: UInt32) throws(SocketError) {
         try self.init(at: path, mode: mode, try SocketAddress.make(SOCK_SEQPACKET))
     }
@@ -38,7 +38,7 @@ package final class Listener: Sendable {
         self.descriptor = descriptor
         do { wake = try Wake() } catch { throw SocketError(error) }
         let temporary = path + ".\(getpid())"
-        // Left by a process of our number that was killed.
+        // Left by a killed process that had the same number.
         // Safe: Swift's text is passed with a zero at its end, for the call alone.
         if FileIdentity(socket: temporary) != nil { _ = unsafe unlink(temporary) }
         try Self.bind(descriptor, to: temporary, mode: mode)
@@ -75,7 +75,7 @@ package final class Listener: Sendable {
             switch error {
             case EINTR, ECONNABORTED, EAGAIN: continue
             case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-                // Connections end, and then there is room again.
+                // There is room again when connections end.
                 usleep(Self.pause)
             default:
                 usleep(Self.pause)
@@ -84,8 +84,8 @@ package final class Listener: Sendable {
         }
     }
 
-    /// Takes the path back and wakes `accept`. An inherited socket stays as it is: the process that
-    /// made it may give it to our successor.
+    /// Removes the path and wakes `accept`. An inherited socket is kept open: the process that made
+    /// it may give it to the next daemon.
     package func shutDown() {
         // First, since the process may end as soon as `accept` does. Safe: the name of a socket
         // that is still ours.
@@ -97,8 +97,9 @@ package final class Listener: Sendable {
         if bound != nil { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
     }
 
-    /// Peers can't send descriptors along, or, before Linux 6.16, hold up no thread with them: those
-    /// of connections that were not accepted are closed with the listener.
+    /// Refuses descriptors from peers; before Linux 6.16, which has no such refusal, descriptors at
+    /// least block no thread: those of connections that were not accepted are closed with the
+    /// listener.
     private static func listening(_ number: Int32) -> Descriptor {
         _ = kc_refuse_descriptors(number)
         return Descriptor(owning: number) { kc_close_held($0) }
@@ -121,7 +122,7 @@ package final class Listener: Sendable {
         }
     }
 
-    /// Replaces what is dead, and nothing else.
+    /// Replaces a socket without a listener, and nothing else.
     private static func giveName(_ path: String, to temporary: String) throws(SocketError) {
         for _ in 0..<2 {
             // Safe: both are paths.
@@ -135,7 +136,8 @@ package final class Listener: Sendable {
         throw .addressInUse
     }
 
-    /// Whether there is no listener. A full backlog, or a socket that is closed to us, has one.
+    /// Whether the socket has no listener. One with a full backlog, or one that refuses this
+    /// process, has a listener.
     private static func isDead(_ path: String) -> Bool {
         do {
             _ = try SocketAddress.connect(path, .now + .seconds(1))

@@ -3,8 +3,8 @@ package import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 
-/// A connection to a socket of root's that carries whole records: what is sent by one call is
-/// received by one.
+/// A connection to a socket of root's that carries whole records: each call receives what one call
+/// sent.
 package final class RecordConnection: Sendable {
     private static let connectSeconds = 2.0
 
@@ -16,7 +16,7 @@ package final class RecordConnection: Sendable {
         guard try PeerCredentials(of: descriptor).user == 0 else { throw .peerNotAllowed }
     }
 
-    /// The other end gets a copy of the descriptor.
+    /// Sends the record. The other end gets a copy of the descriptor.
     package func send(_ record: [UInt8], passing passed: Descriptor) throws(SocketError) {
         // Safe: sends the array's own bytes, and borrows the descriptor.
         let sent = unsafe record.withUnsafeBytes {
@@ -26,9 +26,10 @@ package final class RecordConnection: Sendable {
         guard sent == record.count else { throw .closed }
     }
 
-    /// `.closed` when the other end has gone, `.tooLarge` for a record of more bytes than `limit`.
+    /// Throws `.closed` when the other end has gone, `.tooLarge` for a record of more than `limit`
+    /// bytes.
     package func receive(limit: Int, deadlineSeconds: Double) throws(SocketError) -> [UInt8] {
-        // Before the deadline is looked at: it may be now.
+        // Looked at before the deadline, which may be now.
         if !Wait.isReady(Wait.input, descriptor.number) {
             try descriptor.wait(for: POLLIN, until: .now + .seconds(deadlineSeconds))
         }

@@ -4,12 +4,12 @@ internal import CKeychainLinux
 internal import Glibc
 internal import KeychainSecrets
 
-/// The daemon's end of a connection. Everything about the peer is taken from the kernel before the
-/// first byte is read; afterwards only that very process may speak.
+/// The daemon's end of a connection. All facts about the peer are read from the kernel before the
+/// first byte; afterwards only that very process may speak.
 package final class ServerConnection: @unchecked Sendable {
 
     package let peer: PeerCredentials
-    /// nil when the process could not be pinned: it is gone, or of another pid namespace.
+    /// nil when the process could not be pinned: it has ended, or is in another pid namespace.
     package let process: PinnedProcess?
 
     private let descriptor: Descriptor
@@ -31,8 +31,8 @@ package final class ServerConnection: @unchecked Sendable {
         stream = FrameStream(descriptor, sender: peer, nonce: nonce)
     }
 
-    /// Tells the peer the nonce, without which it can say nothing. Code that asks which program
-    /// the peer is asks before: afterwards it may have spoken, and become another.
+    /// Sends the nonce, without which the peer can't send anything. The peer must be identified
+    /// before this: afterwards it may have spoken, and executed another program.
     package func greet() throws(SocketError) {
         let hello = Hello(nonce: nonce).bytes
         // Safe: sends the array's own bytes.
@@ -42,23 +42,22 @@ package final class ServerConnection: @unchecked Sendable {
         guard sent == hello.count else { throw .closed }
     }
 
-    /// From now on the peer may pass a descriptor with a frame. To be called before `greet`.
+    /// Lets the peer pass a descriptor with a frame from now on. Must be called before `greet`.
     package func takeDescriptors() throws(SocketError) {
         guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
         stream.takeDescriptors()
     }
 
-    /// The process that connected. A kernel that cannot name it by descriptor lets us open the
-    /// process that has its number: for as long as that one lives, no other can speak with that
-    /// number either.
+    /// The process that connected. Where the kernel gives no descriptor of it, the process that has
+    /// its number is opened: while that one lives, no other can speak under the number.
     static func pinned(_ pid: Int32, _ descriptor: Descriptor) -> PinnedProcess? {
         let pidfd = kc_peer_pidfd(descriptor.number)
         if pidfd >= 0 { return PinnedProcess(pid: pid, pidfd: Descriptor(owning: pidfd)) }
         return errno == ENOPROTOOPT ? PinnedProcess(pid: pid, pidfd: nil) : nil
     }
 
-    /// The peer's label: of AppArmor the process's, which most kernels don't keep with the socket; of
-    /// SELinux the socket's, which needs no leave to look at processes.
+    /// The peer's label: for AppArmor the process's, as most kernels keep none with the socket; for
+    /// SELinux the socket's, which needs no permission to look at processes.
     package func peerLabel() -> SecurityLabel {
         let ofProcess = process?.securityLabel() ?? .unreadable
         if case .appArmor = ofProcess { return ofProcess }
@@ -66,8 +65,8 @@ package final class ServerConnection: @unchecked Sendable {
     }
 
     private func socketLabel() -> String? {
-        // As long as the kernel lets one be: a program that chose a longer label than we read would
-        // go without, and by another name.
+        // As long as the kernel allows: a program with a label longer than the buffer would be
+        // treated as unlabelled, and get another name.
         var length: socklen_t = 4096
         var label = [UInt8](repeating: 0, count: Int(length))
         // Safe: the kernel writes at most `length` bytes.
@@ -78,8 +77,8 @@ package final class ServerConnection: @unchecked Sendable {
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// Waits for a frame; once it has begun it must be there within five seconds. `admit` hears how
-    /// many bytes it has before they are given memory.
+    /// Waits for a frame; once it has begun, it must be complete within five seconds. `admit` gets
+    /// its size before memory is allocated for it.
     package func receive(
         _ limits: FrameLimits, within timeout: Duration? = nil,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
@@ -89,14 +88,14 @@ package final class ServerConnection: @unchecked Sendable {
 
     package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
 
-    /// Whether the peer has said more than was asked for; reads nothing.
+    /// Whether the peer has sent more than was read; reads nothing.
     package var hasUnread: Bool { stream.hasUnread }
 
     /// Whether the peer has closed its end; reads nothing.
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
-    /// True once it is woken; false where the peer says something or has closed its end before that, or
-    /// the time is over.
+    /// Returns true once `wake` is woken; false where before that the peer sends something or
+    /// closes its end, or the time is over.
     package func waits(for wake: Wake, until deadline: ContinuousClock.Instant) -> Bool {
         try? Wait.until(Wait.input, wake.number, or: descriptor.number, deadline: deadline)
         return wake.isWoken
@@ -111,7 +110,7 @@ package final class ServerConnection: @unchecked Sendable {
     package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }
 
-/// Who connected, as the kernel recorded it at that moment.
+/// The peer's process, user and group as the kernel recorded them when it connected.
 package struct PeerCredentials: Sendable, Equatable {
     package let pid: Int32
     package let user: UInt32
@@ -123,7 +122,7 @@ package struct PeerCredentials: Sendable, Equatable {
         self.group = group
     }
 
-    /// Of the other end of a connected socket.
+    /// The credentials of the other end of a connected socket.
     package init(of descriptor: Descriptor) throws(SocketError) {
         var peer = kc_sender()
         // Safe: writes the structure it is given.

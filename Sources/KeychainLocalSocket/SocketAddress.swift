@@ -34,7 +34,8 @@ enum SocketAddress {
         }
     }
 
-    /// A name that is no file's, which belongs to the process that listens on it until that ends.
+    /// Connects to an abstract name, which belongs to the process that listens on it until that
+    /// process ends.
     static func connect(abstract name: String) throws(SocketError) -> Descriptor {
         let descriptor = try make()
         // Never waits for a listener whose backlog is full.

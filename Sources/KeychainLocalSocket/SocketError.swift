@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
 
-/// What can go wrong between two processes of one machine.
+/// Errors between two processes of one machine.
 package enum SocketError: Error, Equatable, Sendable {
     case closed
     case timedOut
     case tooLarge
-    /// The receiver has no memory for it now.
+    /// The receiver has no memory for the frame now.
     case noRoom
     case malformed
-    /// The peer speaks a version of the frames before, or after, the one that is read here.
+    /// The peer uses an older, or a newer, version of the frames than this reader.
     case older
     case newer
-    /// Another process than the one that connected has spoken.
+    /// A process other than the one that connected has spoken.
     case foreignSender
     case peerNotAllowed
     case pathTooLong
@@ -22,7 +22,7 @@ package enum SocketError: Error, Equatable, Sendable {
 }
 
 extension SocketError {
-    /// nil where a peer of that version is understood. The first version of anything is 1.
+    /// nil where the reader understands the peer's version. Versions begin with 1.
     init?(peerOf version: Int, readerOf known: Int) {
         if version == known { return nil }
         self = version < 1 ? .malformed : version < known ? .older : .newer

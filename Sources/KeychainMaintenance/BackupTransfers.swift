@@ -6,12 +6,12 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
-/// Copies on their way to their users or back, one of each keychain at a time. Who knows the
-/// identifier has proven the right to it.
+/// Copies on their way to or from their users, one per keychain at a time. The identifier shows the
+/// right to a copy: only a client that proved its right has received it.
 package final class BackupTransfers: Sendable {
-    /// Bytes of a copy; no keychain grows beyond it.
+    /// The most bytes of a copy; no keychain grows beyond it.
     private static let most: UInt64 = 8 << 30
-    /// No program leaves one lying for longer.
+    /// A copy that was not used for this long is removed.
     private static let patience: Duration = .seconds(900)
 
     private final class Turn: Sendable {
@@ -25,9 +25,9 @@ package final class BackupTransfers: Sendable {
         let identifier: BackupTransfer.Identifier
         let file: PieceFile
         let isComing: Bool
-        /// Of those that write into the file and the one that takes it: one at a time.
+        /// Serialises the writes to the file and its final use.
         let turn = Turn()
-        /// The unlock that the keychain was open by when the copy was made; nil where it was
+        /// The unlock by which the keychain was open when the copy was made; nil where it was
         /// locked.
         var unlock: UnlockWatch?
         var bytes: UInt64
@@ -44,7 +44,7 @@ package final class BackupTransfers: Sendable {
         RandomBytes.make(BackupTransfer.identifierBytes)
     }
 
-    /// A copy that was made at the path, to be read for as long as the unlock lasts.
+    /// Registers a copy that was made at the path, to be read while the unlock lasts.
     package func beginReading(
         _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID,
         while unlock: UnlockWatch? = nil
@@ -79,7 +79,7 @@ package final class BackupTransfers: Sendable {
         return piece
     }
 
-    /// A new file at the path, to be filled.
+    /// Makes a new file at the path, to be filled.
     package func beginWriting(
         _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID
     ) throws(RequestError) -> BackupTransfer {
@@ -98,7 +98,7 @@ package final class BackupTransfers: Sendable {
         }
     }
 
-    /// For the one whose turn it is: the file may have been taken while it waited.
+    /// Called in its turn: the file may have been taken while it waited.
     private func writeNext(
         _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of id: KeychainID
     ) throws(RequestError) {
@@ -121,13 +121,13 @@ package final class BackupTransfers: Sendable {
         }
     }
 
-    /// The file that was sent, where all of it has come. It is the caller's from now on.
+    /// The complete file that was sent, which the caller owns from now on.
     package func finishWriting(
         _ identifier: BackupTransfer.Identifier, digest: [UInt8], of id: KeychainID
     ) throws(RequestError) -> String {
         let transfer = try use(identifier, isComing: true, of: id).turn.take {
             () throws(RequestError) in
-            // What was written while it waited counts.
+            // Includes pieces that were written while this waited.
             let transfer = try use(identifier, isComing: true, of: id)
             transfers.withLock { $0[id] = nil }
             return transfer
@@ -139,7 +139,7 @@ package final class BackupTransfers: Sendable {
         return transfer.file.path
     }
 
-    /// Removes what was not asked for in a while.
+    /// Removes copies that were not used for a while.
     package func forgetOld() {
         let old = transfers.withLock { transfers in
             let old = transfers.filter { $0.value.used + Self.patience < .now }

@@ -6,9 +6,9 @@ internal import KeychainModel
 internal import KeychainItemStore
 internal import Synchronization
 
-/// Keeps a generation of each keychain that has changed, once a day, and removes what was kept for long
-/// enough: of deleted keychains, and of secrets that others took the place of. In the background, and
-/// one keychain at a time.
+/// Keeps a generation of each changed keychain once a day, and removes what is past its time:
+/// generations of deleted keychains, and former secrets. Runs in the background, one keychain at a
+/// time.
 package final class GenerationKeeper: Sendable {
     private static let lookEvery: Duration = .seconds(600)
 
@@ -16,7 +16,7 @@ package final class GenerationKeeper: Sendable {
     private let log: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "generations", qos: .utility)
     private let nextLook = Mutex(ContinuousClock.now)
-    /// Each look for former secrets opens every file.
+    /// Rare, as each search for former secrets opens every file.
     private static let formerSecretsEvery: Duration = .seconds(24 * 60 * 60)
     private let nextFormerSecrets = Mutex(ContinuousClock.now)
 
@@ -35,7 +35,7 @@ package final class GenerationKeeper: Sendable {
         if isDue { queue.async { self.keepWhatIsDue() } }
     }
 
-    /// `now`: in seconds since 2001, for what ends on a day.
+    /// `now` is in seconds since 2001.
     package func keepWhatIsDue(now: Double = WallClock.secondsSince2001) {
         for id in folder.keychains() + folder.keychainsWithoutFile()
         where folder.removeDeleted(id) {

@@ -7,10 +7,10 @@ package import KeychainUserPresence
 package import KeychainVaults
 internal import Synchronization
 
-/// Keeps a keychain's items from being lost: checks, generations, backups and restores. Each is
-/// done for one client, with a keychain that is the client's own; the machine's is root's.
+/// Protects a keychain's items from loss: checks, generations, backups and restores. Each runs for
+/// one client, with a keychain of the client's own user; the machine's is root's.
 package struct KeychainMaintenance: Sendable {
-    /// Bytes that one restore is counted for: a user's own are done one at a time.
+    /// The bytes that one restore is counted for. A user's restores run one at a time.
     private static let roomToRestore = 40 * 1024 * 1024
 
     package let transfers = BackupTransfers()
@@ -19,7 +19,7 @@ package struct KeychainMaintenance: Sendable {
     private let protectors: Protectors
     private let authentication: Authentication
     private let memory: MemoryBudget
-    /// In embedded mode the files are the user's own.
+    /// False in embedded mode, where the files are the user's own.
     private let isDaemon: Bool
     private let underWay = KeychainsUnderWay()
 
@@ -50,7 +50,7 @@ package struct KeychainMaintenance: Sendable {
     ) throws(RequestError) -> KeychainFindings {
         let id = try identify(name, for: client)
         let keychain = try folder.keychain(id.name.description, of: id.user)
-        // It reads every record: one at a time.
+        // A check reads every record, so only one runs at a time.
         guard underWay.begin(id) else { throw .refused(.tooManyRequests) }
         defer { underWay.end(id) }
         let keys = try vault.keys(of: keychain)
@@ -86,7 +86,7 @@ package struct KeychainMaintenance: Sendable {
         let keychain = try folder.keychain(id.name.description, of: id.user)
         let watch = UnlockWatch(keychain, vault)
         let unlock = watch.isOpen ? watch : nil
-        // A holder of the file may try passwords on it for any length of time.
+        // A holder of the file can try passwords on it for any length of time.
         try provePresence(.backUp, id, for: client)
         let identifier = BackupTransfers.newIdentifier()
         try unlock?.check(.whileUnlocked)
@@ -111,7 +111,8 @@ package struct KeychainMaintenance: Sendable {
         of name: String?, for client: any Client
     ) throws(RequestError) -> BackupTransfer {
         let id = try identify(name, for: client)
-        // Before anything of the client's is kept; and who sends the rest knows the identifier.
+        // Asked before any of the client's data is stored; later calls are authorised by the
+        // identifier.
         try provePresence(.restore, id, for: client)
         try folder.makeFolder(of: id.user)
         let identifier = BackupTransfers.newIdentifier()
@@ -153,7 +154,7 @@ package struct KeychainMaintenance: Sendable {
         try UserPrompts(client, authentication).checkClient()
         guard underWay.begin(id) else { throw .refused(.tooManyRequests) }
         defer { underWay.end(id) }
-        // SQLite holds a whole record at a time, and a file may bring large ones.
+        // SQLite holds a whole record at a time, and a foreign file may have large ones.
         let room = try memory.take(Self.roomToRestore, for: id.user)
         defer { withExtendedLifetime(room) {} }
         let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), id)
@@ -168,7 +169,7 @@ package struct KeychainMaintenance: Sendable {
         return restored
     }
 
-    /// In embedded mode it asks where a password protects what is in the file.
+    /// In embedded mode the user is asked only where a password protects the file's content.
     private func provePresence(
         _ purpose: Question.Purpose, _ id: KeychainID, for client: any Client
     ) throws(RequestError) {
@@ -184,7 +185,7 @@ package struct KeychainMaintenance: Sendable {
     }
 }
 
-/// Keychains that are being checked or restored: one at a time each.
+/// Keychains with a check or restore under way: one at a time each.
 private final class KeychainsUnderWay: Sendable {
     private let busy = Mutex<Set<KeychainID>>([])
 

@@ -3,11 +3,11 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 package import KeychainVaults
 
-/// Files beside a keychain of work that did not come to its end: copies on their way, and folders in
-/// which a file was being put together. Younger ones may still be in use.
+/// Files beside a keychain that unfinished work has left: copies in transfer, and folders in which
+/// a file was being made. Younger ones may still be in use.
 ///
-/// Where the keychain's own file is gone they may be the last of it, and none is a leftover: except
-/// of a keychain that never was, of which there are pieces of a transfer and nothing else.
+/// Where the keychain's own file is gone, they may be the last of it, and so none counts as a
+/// leftover, unless the keychain never existed: then there are only pieces of a transfer.
 package struct Leftovers {
     package static let age: Duration = .seconds(60 * 60)
 

@@ -9,8 +9,8 @@ package import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainManagement {
-    /// When a keychain closes is its user's to say. Any program of the user's may have it closed
-    /// sooner; to have it open longer the user is asked.
+    /// Changes when a keychain locks. Any program of its user may have it lock sooner; the user is
+    /// asked before it stays unlocked longer.
     package func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for client: any Client
     ) throws(RequestError) {
@@ -40,8 +40,8 @@ extension KeychainManagement {
         try vault.apply(new, to: keychain)
     }
 
-    /// No question shows a label as if it were the keychain's name: so any program of its user's may
-    /// say it, while the keychain is open.
+    /// No question shows a label in place of the keychain's name, so any program of its user may
+    /// set it while the keychain is unlocked.
     private func setLabel(
         _ label: String, of keychain: OpenKeychain, for client: any Client
     ) throws(RequestError) {
@@ -56,7 +56,7 @@ extension KeychainManagement {
         tell(.labelled(label), of: keychain.id, by: client)
     }
 
-    /// Where another program has written them, those that came into force instead.
+    /// The settings in force, where another program has tampered with those in the file.
     private func settings(of keychain: OpenKeychain) throws(RequestError) -> KeychainSettings {
         let keys = try vault.keys(of: keychain)
         guard keys.isUnlocked else { throw .state(.locked) }

@@ -5,14 +5,15 @@ package import KeychainModel
 package import KeychainUserPresence
 internal import KeychainVaults
 
-/// What deputies are told of keychains (`ChangeFeed`).
+/// The events about keychains that deputies are told of (`ChangeFeed`).
 extension KeychainManagement {
     private static let looking = DispatchQueue(label: "locks told")
-    /// At one keychain, for one change of its lock.
+    /// The most looks at one keychain for one change of its lock.
     private static let mostLooks = 8
 
-    /// Has what locks and opens keychains told. The lock of many is told from another thread, which looks
-    /// at their files: no other user's keys stay a moment longer for that.
+    /// Reports each lock and unlock to deputies. The lock of many keychains is reported from
+    /// another thread, which opens their files: that must not delay the removal of other users'
+    /// keys.
     func tellLocks() {
         vault.locks.observe { [changes, folder, weak vault] change in
             guard let vault else { return }
@@ -21,8 +22,8 @@ extension KeychainManagement {
                     let keychain = try? folder.keychain(id, for: id.user)
                 else { return }
                 func isLocked() -> Bool { vault.lockState(of: keychain) != .unlocked }
-                // Another thread may change it and tell of that between the look and the note: what is
-                // told last is how it is.
+                // Another thread may change and report the lock between the look and the note, so
+                // it repeats until the last report is the present state.
                 var told = isLocked()
                 for _ in 0..<Self.mostLooks {
                     let change = KeychainChange(keychain: id.name.description, .locked(told))
@@ -53,7 +54,7 @@ extension KeychainManagement {
         changes.note([change], of: id.user, by: client.deputy)
     }
 
-    /// A restore ends what was known of the keychain.
+    /// Reports that a restore has replaced the keychain.
     package func tellReplaced(_ name: String?, by client: any Client) throws(RequestError) {
         let name = try KeychainFolder.verified(name)
         tell(.replaced, of: try folder.id(name, of: client.caller.user), by: client)

@@ -7,15 +7,14 @@ package import KeychainSecrets
 package import KeychainUserPresence
 package import KeychainVaults
 
-/// What a user does with whole keychains: makes, opens and closes them, says how they stay open and
-/// what opens them. Each is done for one client, with a keychain that is the client's own; the
-/// machine's is root's.
+/// Requests about whole keychains: make, unlock, lock, settings and protectors. Each runs for one
+/// client, with a keychain of the client's own user; the machine's is root's.
 package struct KeychainManagement: Sendable {
     let folder: KeychainFolder
     let authentication: Authentication
     let resync: PasswordResync
     let unlocking: any UnlockStep
-    /// In embedded mode the files are the user's own.
+    /// False in embedded mode, where the files are the user's own.
     let isDaemon: Bool
     package let changes = ChangeFeed()
 
@@ -23,7 +22,7 @@ package struct KeychainManagement: Sendable {
     var protectors: Protectors { resync.protectors }
     var guesses: UnlockThrottle { resync.guesses }
 
-    /// `unlocking` is nil for the product's own step.
+    /// `unlocking` nil means the product's own step.
     package init(
         folder: KeychainFolder, authentication: Authentication, resync: PasswordResync,
         unlocking: (any UnlockStep)?, isDaemon: Bool
@@ -33,13 +32,13 @@ package struct KeychainManagement: Sendable {
         self.resync = resync
         self.unlocking = unlocking ?? resync
         self.isDaemon = isDaemon
-        // In embedded mode no deputy watches.
+        // Embedded mode has no deputies to tell.
         if isDaemon { tellLocks() }
     }
 
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
 
-    /// The machine's is root's.
+    /// The user's keychain; the machine's only for root.
     func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
         let keychain = try folder.keychain(name, of: caller.user)
         guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
@@ -47,15 +46,16 @@ package struct KeychainManagement: Sendable {
         return keychain
     }
 
-    /// The user's keychains as the caller may know of them; the login keychain is there or could be.
+    /// The user's keychains as far as the caller may know them; the login keychain is included even
+    /// if it does not exist yet.
     package func statusOfAll(for caller: Caller) -> [KeychainStatus] {
         var names = folder.names(of: caller.user)
         if caller.via == nil {
             if !names.contains(.login) { names.insert(.login, at: 0) }
             if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
         } else {
-            // For programs that a deputy brings the machine's keychain is not there, and a login
-            // keychain that no login has made yet is one that they may have made.
+            // For a relayed program the machine's keychain does not exist, and a login keychain that
+            // does not exist yet is listed by no name: the program may create it.
             names.removeAll { $0 == .system }
         }
         return names.map { folder.status(of: $0, for: caller, vault) }
@@ -78,13 +78,13 @@ package struct KeychainManagement: Sendable {
             let keychain = try folder.keychain(name.description, of: client.caller.user)
             let begun = vault.locks.now(keychain.id)
             let keys = try protectors.unlock(keychain, password)
-            // A new keychain is open for the login that made it, where there is one.
+            // A new keychain is unlocked for the login that made it, if there is one.
             try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
         }
     }
 
-    /// Always asks: a program would take other programs' items away. New items go into the default
-    /// keychain, and logins open the login keychain: these stay.
+    /// Always asks, as a program would delete other programs' items. The default keychain, which
+    /// takes new items, and the login keychain, which logins unlock, can't be deleted.
     package func deleteKeychain(_ name: String?, for client: any Client) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         func mayGo() -> Bool {
@@ -94,7 +94,7 @@ package struct KeychainManagement: Sendable {
         // In embedded mode other processes have the file open.
         guard isDaemon, mayGo() else { throw .invalid(.notImplemented) }
         try prompts(client).authorizePresence(deletion(of: keychain, for: client))
-        // It may have become the default during the question.
+        // The keychain may have become the default during the question.
         guard mayGo() else { throw .invalid(.notImplemented) }
         try folder.delete(keychain)
         try vault.forget(keychain)
@@ -117,7 +117,7 @@ package struct KeychainManagement: Sendable {
 
     package func lock(_ name: String?, for client: any Client) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
-        // What opens by itself can't be kept locked.
+        // A keychain that opens by itself can't be kept locked.
         let isProtected = try isProtected(keychain)
         guard isProtected || (isDaemon && !keychain.isSystem) else { throw .state(.passcodeNotSet) }
         try vault.lock(keychain)
@@ -131,9 +131,9 @@ package struct KeychainManagement: Sendable {
         try checkLength(new)
         guard new.bytes.count > 0 else { throw .invalid(.badRequest) }
         let keychain = try keychain(name, for: client.caller)
-        // Services could not open it any more.
+        // With a password, services could not unlock it any more.
         guard !keychain.isSystem else { throw .invalid(.notImplemented) }
-        // Nor does the device's key open such a one.
+        // In the daemon, the device key does not open a keychain without a password either.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
         try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
@@ -146,7 +146,8 @@ package struct KeychainManagement: Sendable {
         authentication.forget(client.caller.user)
     }
 
-    /// Elsewhere than in embedded mode it had one, and something else opens it.
+    /// The error for a keychain without a password: outside embedded mode it once had one, and
+    /// another protector opens it.
     private func withoutPassword(_ keychain: OpenKeychain) -> RequestError {
         isDaemon && !keychain.isSystem ? .state(.noSuchProtector) : .state(.passcodeNotSet)
     }
@@ -155,8 +156,8 @@ package struct KeychainManagement: Sendable {
         do { return try keychain.file.isPasswordProtected() } catch { throw RequestError(error) }
     }
 
-    /// Whether a person can prove that the keychain is theirs: who has its password; of the
-    /// machine's, root.
+    /// Whether a person can prove to own the keychain: a user by its password; for the machine's
+    /// keychain, root.
     package func hasProvableOwner(
         _ keychain: OpenKeychain, for caller: Caller
     ) throws(RequestError) -> Bool {
@@ -170,7 +171,7 @@ package struct KeychainManagement: Sendable {
         }
     }
 
-    /// Whether the login keychain has a password that could be asked for.
+    /// Whether the login keychain has a password that can be asked for.
     package func hasPasscode(_ caller: Caller) -> Bool {
         guard let keychain = try? folder.keychain(nil, of: caller.user) else { return false }
         return (try? isProtected(keychain)) ?? false

@@ -9,11 +9,11 @@ package import KeychainSecrets
 package import KeychainUserPresence
 package import KeychainVaults
 
-/// What a prompter asks about keychains as a whole, so that no password goes through the program that
-/// has it asked.
+/// Questions of a prompter about whole keychains, so that no password passes through the requesting
+/// program.
 extension KeychainManagement {
-    /// Has the user open the keychain with its password or its recovery key, a few tries at most. The
-    /// guesses count as all others do.
+    /// Asks the user to unlock the keychain with its password or its recovery key, in a few tries
+    /// at most. The guesses are counted like all others.
     package func askToUnlock(_ name: String?, for client: any Client) throws(RequestError) {
         let prompts = prompts(client)
         try prompts.checkClient()
@@ -24,10 +24,10 @@ extension KeychainManagement {
         try unlock(keychain, by: question(for: keychain, client), prompts)
     }
 
-    /// Whether a user who was asked could open a keychain that a request found locked.
+    /// Whether the user, if asked, could unlock a keychain that a request found locked.
     package func couldOpen(_ keychain: OpenKeychain) -> Bool { unlocking.applies(to: keychain) }
 
-    /// Has the user open it, as a step of the request that the record tells of.
+    /// Asks the user to unlock the keychain, as a step of the request that is recorded.
     package func open(_ keychain: OpenKeychain, _ prompts: UserPrompts) throws(RequestError) {
         let notes = prompts.client.notes
         do throws(RequestError) {
@@ -68,7 +68,7 @@ extension KeychainManagement {
                 remarks: ["Type its password, or its recovery key."]))
     }
 
-    /// The password of a keychain that is to be made. A name that is taken is refused first.
+    /// Asks for the password of a new keychain. A name that is taken is refused first.
     package func askForPassword(
         of verb: CreateKeychain, for client: any Client
     ) throws(RequestError) -> HeldSecret {
@@ -85,7 +85,7 @@ extension KeychainManagement {
                 remarks: ["Choose its password."]))
     }
 
-    /// Of items that can't be read now it is not known whose they are.
+    /// While the items can't be read, the groups that own them are unknown.
     func deletion(of keychain: OpenKeychain, for client: any Client) -> Question {
         let items = (try? keychain.file.itemCount()) ?? 0
         var owners = ""
@@ -104,8 +104,8 @@ extension KeychainManagement {
             ])
     }
 
-    /// A program that a deputy brings decides for all programs where new items go: its user agrees, in a
-    /// window, or is there.
+    /// A program that a deputy relays would decide for all programs where new items go, so its user
+    /// must agree in a window, or prove presence.
     func confirmDefault(
         _ name: String?, _ prompts: UserPrompts
     ) throws(RequestError) {

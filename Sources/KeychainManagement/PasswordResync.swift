@@ -11,22 +11,23 @@ package import KeychainSecrets
 package import KeychainUserPresence
 package import KeychainVaults
 
-/// Opens a keychain that a request found locked with what its user types.
+/// Unlocks a keychain that a request found locked, by what its user types.
 package protocol UnlockStep: Sendable {
-    /// Whether something that the user could type is known to open it.
+    /// Whether the user could type something that is known to unlock it.
     func applies(to keychain: OpenKeychain) -> Bool
     func question(
         for keychain: OpenKeychain, _ client: any Client
     ) throws(RequestError) -> UnlockQuestion
-    /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
+    /// Whether the typed secret unlocks it. `begun` is the moment of the question: a lock since
+    /// then counts.
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
     ) throws(RequestError) -> Bool
 }
 
-/// Puts a keychain in step again with a login whose password it did not know: its user types the
-/// older password, or the recovery key.
+/// Resyncs a keychain with a login that had another password: its user types the older password, or
+/// the recovery key.
 package struct PasswordResync: UnlockStep {
     let vault: any KeyVault
     let protectors: Protectors
@@ -74,7 +75,7 @@ package struct PasswordResync: UnlockStep {
         return true
     }
 
-    /// Whether the policy's limits leave room for another question. Counts it.
+    /// Whether the policy's limits leave room for another question. The question is counted.
     func isWithinLimits(_ client: any Client) -> Bool {
         let policy = policy.now.judge.policy
         guard !policy.isEmpty else { return true }
@@ -99,7 +100,7 @@ package struct PasswordResync: UnlockStep {
         }
     }
 
-    // MARK: What is asked for by the verbs too
+    // MARK: Shared with the verbs
 
     func unlock(
         _ keychain: OpenKeychain, ownPassword: HeldSecret
@@ -125,9 +126,9 @@ package struct PasswordResync: UnlockStep {
 }
 
 extension UnlockThrottle {
-    /// One guess at a time, and slower after each wrong one. What opens without knowledge of
-    /// anything, such as a TPM, `shows` nothing and forgives no guess: else a user who guesses
-    /// would have it open in between.
+    /// Makes one guess at a time, and slows down after each wrong one. A protector that needs no
+    /// knowledge, such as a TPM, has an `outcome` that shows nothing and forgives no guess:
+    /// otherwise a user who guesses could unlock with it in between.
     func attempt<R: ~Copyable>(
         _ keychain: KeychainID, shows outcome: Outcome = .right,
         _ body: () throws(RequestError) -> R

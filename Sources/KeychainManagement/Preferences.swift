@@ -5,10 +5,10 @@ package import KeychainModel
 package import KeychainUserPresence
 package import KeychainVaults
 
-/// What users say about keychains that calls don't name, and which of them a call may mean.
+/// Users' preferences for calls that name no keychain, and the keychains that a call may name.
 extension KeychainManagement {
-    /// Others than root's programs and the machine's don't learn what is in its keychain, and none
-    /// but root's change it.
+    /// Only root's programs and the machine's may learn what the machine's keychain contains, and
+    /// only root's may change it.
     package func check(
         _ id: KeychainID, toChange: Bool, for caller: Caller
     ) throws(RequestError) {
@@ -33,7 +33,7 @@ extension KeychainManagement {
                 }
                 try confirmDefault(name, prompts)
             }
-            // Read only now: others may have been set during the question.
+            // Read only now, as another request may have changed them during the question.
             var new = folder.preferences(of: client.caller)
             switch change {
             case .defaultKeychain(let name):
@@ -67,7 +67,7 @@ extension KeychainManagement {
         return name
     }
 
-    /// They need not exist: lists are made before and outlive what they name.
+    /// The keychains need not exist: lists may be set before, and outlive them.
     private func list(_ names: [String]) throws(RequestError) -> [KeychainName] {
         guard names.count <= KeychainPreferences.mostSearched else { throw .invalid(.badRequest) }
         var list: [KeychainName] = []

@@ -9,7 +9,7 @@ package import KeychainSecrets
 package import KeychainUserPresence
 internal import KeychainVaults
 
-/// What a user does with the things that open their keychains.
+/// Requests about the protectors of a user's keychains.
 extension KeychainManagement {
     package func listProtectors(
         _ name: String?, for client: any Client
@@ -53,14 +53,14 @@ extension KeychainManagement {
         }
     }
 
-    /// What it has opened and proven is over with it.
+    /// Ends the unlocks and proofs that the password has given.
     private func forgetPassword(of keychain: OpenKeychain) throws(RequestError) {
         vault.endRenewal(of: keychain)
         authentication.forget(keychain.user)
         try vault.lock(keychain)
     }
 
-    /// Services wait for it, and need not find out by themselves that it opens again.
+    /// Unlocks the machine's keychain at once, so that waiting services need not try by themselves.
     private func openAtOnce(_ keychain: OpenKeychain, for caller: Caller) {
         let begun = vault.locks.now(keychain.id)
         guard vault.lockState(of: keychain) != .unlocked,
@@ -77,7 +77,7 @@ extension KeychainManagement {
         try checkLength(opener.secret)
         try checkLength(newPassword)
         guard newPassword?.bytes.count != 0 else { throw .invalid(.badRequest) }
-        // Services could not open it any more.
+        // With a password, services could not unlock it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .invalid(.notImplemented) }
         try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions a person or program puts on an item, before they are an access control
-/// (docs/secitem.md, SecAccessControl). The values are Apple's.
+/// The conditions for an item in the form that programs and people give them, before they become an
+/// access control (docs/secitem.md, SecAccessControl). The values are Apple's.
 public struct AccessControlFlags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -16,7 +16,7 @@ public struct AccessControlFlags: OptionSet, Sendable, Hashable {
     public static let privateKeyUsage = Self(rawValue: 1 << 30)
     public static let applicationPassword = Self(rawValue: 1 << 31)
 
-    /// What the flags ask for; nil where they contradict each other.
+    /// The access control that the flags mean; nil where they contradict each other.
     public func accessControl(protecting protection: Accessibility) -> ItemAccessControl? {
         guard isLegal else { return nil }
         return ItemAccessControl(
@@ -28,14 +28,14 @@ public struct AccessControlFlags: OptionSet, Sendable, Hashable {
     private var isLegal: Bool {
         if isSuperset(of: [.or, .and]) { return false }
         if isSuperset(of: [.biometryAny, .biometryCurrentSet]) { return false }
-        // Even bits that mean nothing are refused beside user presence.
+        // Even unknown bits are refused beside user presence.
         let besidePresence: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
         return !contains(.userPresence) || isSubset(of: besidePresence)
     }
 
     private var asksForNothing: Bool { members.isEmpty && !contains(.privateKeyUsage) }
 
-    /// Bits without a meaning are ignored.
+    /// Unknown bits are ignored.
     private var members: [Constraint] {
         Self.constraints.filter { contains($0.flag) }.map(\.constraint)
     }
@@ -48,7 +48,7 @@ public struct AccessControlFlags: OptionSet, Sendable, Hashable {
         (.companion, .companion),
     ]
 
-    /// All members together; one of them is enough only where the flags say "or".
+    /// All members together; one of them suffices only where the flags say "or".
     private var combined: Constraint {
         let members = members
         switch members.count {

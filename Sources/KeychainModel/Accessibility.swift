@@ -19,7 +19,7 @@ public enum Accessibility: UInt8, Sendable, Hashable, CaseIterable {
         self.init(rawValue: UInt8(index))
     }
 
-    /// What must have happened before the class key is there.
+    /// When the class key is available.
     public var availability: Availability {
         switch self {
         case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly:

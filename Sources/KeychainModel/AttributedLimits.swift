@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an item of the class `attributed` may have: texts alone, and not too many of them.
+/// The limits of an item of the class `attributed`: its attributes are texts, and not too many.
 public enum AttributedLimits {
     public static let mostPairs = 64
     /// Bytes of a pair's name, of its value, and of all names and values together.
@@ -10,7 +10,7 @@ public enum AttributedLimits {
     public static let longestLabel = 4096
     public static let longestContentType = 256
     public static let longestSecret = 16 * 1024 * 1024
-    /// Items of one access group in one keychain, and of one answer.
+    /// The most items of one access group in one keychain, and of one answer.
     public static let mostItems = 100_000
 
     /// Throws where an item can't have these attributes.
@@ -53,13 +53,14 @@ public enum AttributedLimits {
 }
 
 extension Attributes {
-    /// The schema of items that were made without one: some services add it by themselves.
+    /// The schema that some services add to items that were made without one.
     private static var genericSchema: AttributeValue { .string("org.freedesktop.Secret.Generic") }
 
     /// The pairs alone.
     public var pairs: Attributes { filter { $0.key.pairName != nil } }
 
-    /// Those that tell items apart: the schema does not where one of two has none.
+    /// The pairs that tell items apart. The schema is not among them, as one of two equal items may
+    /// lack it.
     public var tellingPairs: Attributes {
         filter { $0.key.pairName != nil && $0.key != .schema }
     }
@@ -70,7 +71,7 @@ extension Attributes {
         return tellingPairs == other.tellingPairs
     }
 
-    /// nil where it does not tell items apart.
+    /// The schema; nil where it does not tell items apart.
     public var tellingSchema: AttributeValue? {
         self[.schema].flatMap { $0 == Self.genericSchema ? nil : $0 }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a request ended, as a record has it: `allowed`, the name of an error, or `several` where the
-/// record stands for requests that ended differently.
+/// The outcome of a request in a record: `allowed`, the name of an error, or `several` where the
+/// record stands for requests with different outcomes.
 package struct AuditOutcome: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -15,9 +15,9 @@ package struct AuditOutcome: Hashable, Sendable, CustomStringConvertible {
     private static let errors = Dictionary(
         RequestError.allCases.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Whether it was refused or failed, and not that there was nothing to allow: no such item, a
-    /// keychain that is locked. A name that only a newer service knows counts as refused, and so do
-    /// several.
+    /// Whether the request was refused or failed. A missing item or a locked keychain is no
+    /// refusal, as there was nothing to allow. A name that only a newer service knows counts as a
+    /// refusal, and so does `several`.
     package var isRefusal: Bool {
         if self == .allowed { return false }
         return switch Self.errors[description] {
@@ -47,32 +47,32 @@ extension AuditOutcome: Encodable {
     }
 }
 
-/// What a record of the audit tells: the keys of its JSON object, for the service that writes it and
+/// The fields of an audit record: the keys of its JSON object, for the service that writes it and
 /// the command that reads it.
 package enum AuditField: String, CodingKey, CaseIterable, Sendable {
     case time, operation, user, process, program, session
-    /// The service that brought the program's request.
+    /// The service that relayed the program's request.
     case via
     /// Methods of proof.
     case evidence
     case outcome
-    /// Ids of the rules that made it so.
+    /// Ids of the rules that decided.
     case because
-    /// Fingerprints of the items that were concerned.
+    /// Fingerprints of the items concerned.
     case items
     case count, milliseconds
-    /// What an item's list of programs had to do with it.
+    /// The part that an item's list of programs played.
     case trust
     case request, decision, requires, would
-    /// Facts of the request that were too long to be told.
+    /// Facts of the request that were too long.
     case cut
     /// The revision of the policies that decided, or that were read.
     case policy
-    /// Of what policies were read.
+    /// The policies that were read.
     case loaded
 }
 
-/// What a record of policies that were read tells of them.
+/// The part of a record that describes loaded policies.
 package struct PolicyLoad: Codable, Hashable, Sendable {
     package struct File: Codable, Hashable, Sendable {
         package let path: String
@@ -85,14 +85,14 @@ package struct PolicyLoad: Codable, Hashable, Sendable {
         }
     }
 
-    /// More are not told; `unlisted` says how many.
+    /// The most files listed; `unlisted` counts the others.
     package static let mostFiles = 256
 
     package let rules: Int
-    /// In the order of the folders; empty where they are not known.
+    /// In the order of the folders; empty where unknown.
     package let files: [File]
     package let unlisted: Int
-    /// What the set no longer restricts that an earlier folder did, in words.
+    /// Restrictions of an earlier folder that the set no longer has, in words.
     package let weakened: [String]
 
     package init(rules: Int, files: [File], weakened: [String]) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// Tells a copy from one with a single changed bit. It has no key, and proves nothing against
-/// a program that changes both: what is sealed in the copy does.
+/// Detects any changed bit of a copy. It has no key, and proves nothing against a program that
+/// changes both the copy and the digest; the seals in the copy do.
 package struct BackupDigest: Sendable {
     package static let byteCount = 32
     private var pieces: [UInt8] = []
@@ -10,7 +10,7 @@ package struct BackupDigest: Sendable {
 
     package init() {}
 
-    /// Pieces in their order, all but the last as long as each other.
+    /// Adds a piece. Pieces come in order, all but the last of the same length.
     package mutating func add(_ piece: [UInt8]) {
         pieces += KeyedHash.fingerprint(piece)
         total += UInt64(clamping: piece.count)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not what their format says.
+/// Bytes that do not follow their format.
 package struct MalformedBytes: Error, Equatable {
     package init() {}
 }
 
-/// Takes a record or a message apart from its beginning. Every length is checked against what is
-/// left before anything is made of it; numbers are little-endian.
+/// Parses a record or a message from its beginning. Every length is checked against the remaining
+/// bytes before it is used; numbers are little-endian.
 package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
@@ -32,7 +32,7 @@ package struct ByteReader: Sendable {
     package mutating func take(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
         guard count >= 0, count <= left else { throw MalformedBytes() }
         defer { position += count }
-        // Safe: what is left was checked.
+        // Safe: the remaining count was checked.
         return bytes[position..<position + count]
     }
 
@@ -52,12 +52,12 @@ package struct ByteReader: Sendable {
         guard count <= left else { throw MalformedBytes() }
         defer { position += count }
         var number = UInt64(0)
-        // Safe: what is left was checked.
+        // Safe: the remaining count was checked.
         for place in 0..<count { number |= UInt64(bytes[position + place]) << (8 * UInt64(place)) }
         return number
     }
 
-    /// How many parts follow, of which each has at least so many bytes.
+    /// Reads the number of parts that follow, each of at least so many bytes.
     package mutating func count(ofAtLeast bytes: Int) throws(MalformedBytes) -> Int {
         let count = Int(try number(UInt32.self))
         guard count <= left / max(bytes, 1) else { throw MalformedBytes() }
@@ -74,8 +74,8 @@ package struct ByteReader: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// As UTF-8. `String(validating:as:)` would come to the same by way of any encoding of any
-    /// collection, which takes several times as long.
+    /// Decodes UTF-8. `String(validating:as:)` gives the same result through a generic path, which
+    /// takes several times as long.
     package func text() throws(MalformedBytes) -> String {
         do { return String(copying: try UTF8Span(validating: span)) } catch {
             throw MalformedBytes()
@@ -83,7 +83,7 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// Puts together what `ByteReader` takes apart.
+/// Writes the format that `ByteReader` reads.
 package struct ByteWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is asking, as the kernel tells it (docs/design/identity.md). An object, as each step of a
-/// request hands it on.
+/// The program that makes a request, as the kernel identifies it (docs/design/identity.md). A
+/// class, as each step of a request passes it on.
 public final class Caller: Sendable, Equatable {
-    /// What names the program, strongest first.
+    /// The program's identity, strongest kind first.
     public enum Identity: Sendable, Hashable {
         case label(String)
         case sandbox(String)
@@ -12,10 +12,10 @@ public final class Caller: Sendable, Equatable {
         case trustedExecutable(String)
         /// An executable that a user other than root could have changed.
         case executable(String)
-        /// It could not be established, or changed while the request was under way.
+        /// The identity could not be established, or changed during the request.
         case unknown
 
-        /// The program's application identifier, which is its own access group too.
+        /// The program's application identifier, which is also the name of its own access group.
         public var identifier: String? {
             switch self {
             case .label(let label): label
@@ -27,8 +27,9 @@ public final class Caller: Sendable, Equatable {
         }
     }
 
-    /// The service that brings the requests of a program that did not connect itself: a name that
-    /// comes through one is worth no more than a path (docs/design/identity.md, Relayed programs).
+    /// The service that relays the requests of a program that did not connect itself. A name that
+    /// such a service gives is worth no more than a path (docs/design/identity.md, Relayed
+    /// programs).
     public enum Via: String, Sendable, Hashable, CaseIterable {
         case secretService = "secret-service"
         case portal
@@ -37,21 +38,21 @@ public final class Caller: Sendable, Equatable {
     public let user: UInt32
     public let process: Int32
     public let identity: Identity
-    /// The identity's own, told once for all that ask.
+    /// The identity's own identifier, computed once.
     public let identifier: String?
     public let strength: ProgramStrength?
-    /// The login session it runs in, nil when unknown.
+    /// The login session that the program runs in; nil when unknown.
     public let session: SessionID?
-    /// Device number of its controlling terminal; nil when it has none.
+    /// Device number of the program's controlling terminal; nil when it has none.
     public let terminal: UInt32?
     /// The Unix session that the terminal controls. Terminals of different mounts can have the same
-    /// device number; a Unix session has one.
+    /// device number; each controls another Unix session.
     public let terminalSession: Int32?
-    /// In order; the first is the default for new items.
+    /// In order; new items go to the first by default.
     public let accessGroups: [String]
-    /// logind's name of the login that shows windows to the user of a program that runs in it, or
-    /// in no login but under its user's service manager. Decides where the user is asked, and
-    /// nothing else.
+    /// logind's name of the login that shows windows to the program's user: the login that the
+    /// program runs in, or the user's where it runs under the user's service manager and in no
+    /// login. Decides where the user is asked, and nothing else.
     public let display: String?
     /// nil for a program that connected itself.
     public let via: Via?
@@ -82,9 +83,9 @@ public final class Caller: Sendable, Equatable {
                 && a.display == b.display && a.via == b.via)
     }
 
-    /// Whether it is the machine's own: root's, or named by the kernel for any user. A path
-    /// does not do, nor a snap: every user starts those with what they like. Nor is a program that a
-    /// deputy brings.
+    /// Whether the program is the machine's own: root's, or named by the kernel for any user. A
+    /// path or a snap does not count, as every user starts those with any arguments; nor does a
+    /// program that a deputy relays.
     public var isOfMachine: Bool {
         guard via == nil else { return false }
         return switch identity {
@@ -94,7 +95,7 @@ public final class Caller: Sendable, Equatable {
         }
     }
 
-    /// The same program, with a group that its new items belong to.
+    /// The same program, with another group for its new items.
     public func withHome(_ group: String) -> Caller {
         Caller(
             user: user, process: process, identity: identity, session: session,
@@ -118,12 +119,12 @@ public struct SessionID: Sendable, Hashable, RawRepresentable {
     public init(rawValue: Int32) { self.rawValue = rawValue }
 }
 
-/// A user's logins that were alive at one look: a request that comes is one look for all that it is
-/// asked for. After a wait, a new look is to be taken.
+/// The user's logins that were alive at one look. Each request takes one look for everything it
+/// asks; after a wait a new look must be taken.
 package struct LiveLogins: Sendable {
     package let user: UInt32
     package let sessions: [SessionID]
-    /// Of all logins: another number where one has come or gone since.
+    /// Of all logins: another number once a login has come or gone.
     package let changes: UInt64
 
     package init(of user: UInt32, _ sessions: [SessionID], changes: UInt64) {
@@ -135,12 +136,12 @@ package struct LiveLogins: Sendable {
 
 /// Names of access groups.
 extension [String] {
-    /// The access group of that name, by its bytes: two that look alike are two.
+    /// The group of that name, compared by bytes: names that only look alike are different groups.
     package func firstSame(as group: String) -> String? {
         first { $0.hasSameBytes(as: group) }
     }
 
-    /// Each of them once, and none that is among the client's own.
+    /// Each group once, without the client's own.
     package func distinct(besides own: [String]) -> [String] {
         var kept: [String] = []
         for group in self where (own + kept).firstSame(as: group) == nil { kept.append(group) }
@@ -149,8 +150,8 @@ extension [String] {
 }
 
 extension String {
-    /// Whether both have the same bytes in UTF-8. `==` takes two texts of other bytes that look alike
-    /// for one.
+    /// Whether both have the same UTF-8 bytes. `==` also equates texts that differ in bytes and
+    /// look alike.
     package func hasSameBytes(as other: String) -> Bool {
         let (mine, others) = (utf8Span.span, other.utf8Span.span)
         guard mine.count == others.count else { return false }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must be proven before an operation on an item (docs/secitem.md, Resulting object).
+/// The proof that an operation on an item needs (docs/secitem.md, Resulting object).
 public indirect enum Constraint: Sendable, Hashable {
-    /// Nothing.
+    /// No proof is needed.
     case always
-    /// It can't be met.
+    /// No proof meets it.
     case never
     case userPresence
     case devicePasscode
@@ -14,9 +14,9 @@ public indirect enum Constraint: Sendable, Hashable {
     /// At least `required` of the members.
     case atLeast(required: Int, of: [Constraint])
 
-    /// How deep constraints may nest, wherever they come from.
+    /// The deepest nesting of constraints from any source.
     public static let largestDepth = 8
-    /// How many members a group may have.
+    /// The most members of a group.
     public static let mostMembers = 16
 
     fileprivate var namesCurrentSet: Bool {
@@ -29,10 +29,10 @@ public indirect enum Constraint: Sendable, Hashable {
 }
 
 extension Constraint {
-    /// In files and messages: that of `atLeast`, which its members follow.
+    /// The code of `atLeast` in files and messages; its members follow.
     public static let groupCode: UInt8 = 7
 
-    /// The number that stands for it in files and messages. Never renumbered.
+    /// The number of the constraint in files and messages. Never renumbered.
     public var code: UInt8 {
         switch self {
         case .always: 0
@@ -58,7 +58,7 @@ extension Constraint {
     }
 }
 
-/// What is done to one item, in the words of access control lists.
+/// An operation on one item, in the terms of access control lists.
 public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
     /// Reading an item, its attributes or its existence.
     case decrypt = "od"
@@ -70,7 +70,8 @@ public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
     case computeKey = "ock"
     case decapsulate = "okem"
 
-    /// In keychain files and in messages: ascending in the order of `allCases`, never renumbered.
+    /// The number in keychain files and messages: ascending in the order of `allCases`, never
+    /// renumbered.
     package var code: UInt8 {
         switch self {
         case .decrypt: 1
@@ -89,16 +90,16 @@ public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The rights of an item: its protection class and what each operation asks for
+/// The access control of an item: its protection class, and the constraint of each operation
 /// (`SecAccessControl`).
 public struct ItemAccessControl: Sendable, Hashable {
     public let protection: Accessibility
-    /// An application password enters the derivation of the item's key.
+    /// Whether an application password is a part of the derivation of the item's key.
     public let needsApplicationPassword: Bool
     private let demands: Demands
 
-    /// What operations ask for. Of most items they ask for nothing, which takes no memory: every step
-    /// of a request hands rights on.
+    /// The constraints of operations. Most items have none, which takes no memory: every step of a
+    /// request passes access control on.
     private indirect enum Demands: Sendable, Hashable {
         case none
         case some(
@@ -121,37 +122,37 @@ public struct ItemAccessControl: Sendable, Hashable {
                 operations: operations, others: defaultOperation, boundBiometry: boundBiometry)
     }
 
-    /// What each named operation asks for.
+    /// The constraint of each named operation.
     public var operations: [ItemOperation: Constraint] {
         if case .some(let operations, _, _) = demands { operations } else { [:] }
     }
 
-    /// What operations without an entry ask for; nil forbids them.
+    /// The constraint of operations without an entry; nil forbids them.
     public var defaultOperation: Constraint? {
         if case .some(_, let others, _) = demands { others } else { .always }
     }
 
-    /// What was enrolled when the item was bound to it (`biometryCurrentSet`); the service's own
-    /// word, empty before.
+    /// The biometry that was enrolled when the item was bound to it (`biometryCurrentSet`). Only
+    /// the service sets it; empty before.
     public var boundBiometry: [UInt8] {
         if case .some(_, _, let biometry) = demands { biometry } else { [] }
     }
 
-    /// The same, bound to what is enrolled now.
+    /// The same access control, bound to the given enrolment.
     public func bound(to biometry: [UInt8]) -> ItemAccessControl {
         ItemAccessControl(
             protection: protection, operations: operations, defaultOperation: defaultOperation,
             needsApplicationPassword: needsApplicationPassword, boundBiometry: biometry)
     }
 
-    /// Whether an operation asks for the very biometry that was enrolled at the time.
+    /// Whether an operation needs the very biometry that was enrolled at binding.
     public var isBoundToBiometry: Bool {
         guard case .some(let operations, let others, _) = demands else { return false }
         return (others?.namesCurrentSet ?? false)
             || operations.contains { $0.value.namesCurrentSet }
     }
 
-    /// The rights of an item that was added with an accessibility alone.
+    /// The access control of an item that was added with only an accessibility.
     public static func plain(_ protection: Accessibility) -> ItemAccessControl {
         ItemAccessControl(protection: protection, operations: [:], defaultOperation: .always)
     }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// A secret that an item of the class `attributed` had before another one took its place.
+/// A secret that an item of the class `attributed` had before it was replaced.
 package struct FormerSecret: Sendable {
-    /// Kept of an item; the oldest gives way.
+    /// The most former secrets of an item; the oldest is dropped.
     package static let mostOfItem = 2
     package static let daysKept: Int64 = 30
-    /// Items whose former secrets one list has.
+    /// The most items whose former secrets one list has.
     package static let mostItemsListed = 1000
 
     package let item: ItemReference
-    /// Of the item's generations the one that had it.
+    /// The generation of the item that had the secret.
     package let generation: Int64
-    /// The item's label and the secret's content type of then.
+    /// The item's label and the secret's content type at that time.
     package private(set) var label: String
     package let contentType: String
-    /// When another secret took its place: seconds since 2001.
+    /// When the secret was replaced: seconds since 2001.
     package let replaced: Double
     /// The program that replaced it.
     package let program: String
-    /// nil in a list.
+    /// nil in lists.
     package let secret: HeldSecret?
 
     package init(
@@ -35,7 +35,7 @@ package struct FormerSecret: Sendable {
         self.secret = secret
     }
 
-    /// For programs that may not read what the item is called.
+    /// For programs that may not read the item's label.
     package var withoutLabel: FormerSecret {
         var other = self
         other.label = ""

@@ -4,15 +4,15 @@ package import KeychainSecrets
 /// An item as answers carry it.
 public struct Item: Sendable {
     public let reference: ItemReference
-    /// Includes access group, synchronizable and dates; neither accessibility nor access control.
+    /// Includes access group, synchronizable and dates; excludes accessibility and access control.
     public let attributes: Attributes
     public let accessControl: ItemAccessControl
-    /// The programs it lets in beside its groups; nil where it has no list, or the client is one of
-    /// them.
+    /// Programs that may use the item beside its groups; nil where it has no list, or the client
+    /// itself is only on the list.
     public let trusted: TrustList?
-    /// The keychain that it lies in, where the query named none; nil is the login keychain.
+    /// The item's keychain, where the query named none; nil is the login keychain.
     public var keychain: String?
-    /// Where it was asked for and the item has one.
+    /// The secret, where it was asked for and the item has one.
     package var secret: HeldSecret?
 
     package init(
@@ -40,16 +40,16 @@ extension Item: Equatable {
     }
 }
 
-/// Names one item for as long as it lives, whatever is changed in it: the persistent reference.
+/// The persistent reference: identifies one item for its whole life, whatever is changed in it.
 ///
-/// The identifier lies in the value itself: every step of a request hands references on.
+/// The identifier is stored inline, as every step of a request passes references on.
 public struct ItemReference: Sendable, Hashable {
     public static let identifierBytes = 16
     public static let byteCount = 4 + identifierBytes
 
     public let itemClass: ItemClass
-    /// The identifier's halves, the first byte of each the highest. A number of 16 bytes would want
-    /// an alignment for which Swift's runtime takes the slow way to memory.
+    /// The identifier's halves, big-endian. One 16-byte number would need an alignment for which
+    /// Swift's runtime allocates memory the slow way.
     private let high: UInt64
     private let low: UInt64
 
@@ -73,7 +73,7 @@ public struct ItemReference: Sendable, Hashable {
     package init?(itemClass: ItemClass, identifier: RawSpan) {
         guard identifier.byteCount == Self.identifierBytes else { return nil }
         self.itemClass = itemClass
-        // Safe: a wider number of a byte.
+        // Safe: each byte is widened to 64 bits.
         high = (0..<8).reduce(0) { $0 << 8 | UInt64(identifier.byte($1)) }
         low = (8..<16).reduce(0) { $0 << 8 | UInt64(identifier.byte($1)) }
     }
@@ -103,13 +103,13 @@ public struct ItemReference: Sendable, Hashable {
     }
 }
 
-/// The kinds of item that have a table of their own (docs/secitem.md, Item classes).
+/// The kinds of item with a table of their own (docs/secitem.md, Item classes).
 public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
     case genericPassword = 1
     case internetPassword = 2
     case certificate = 3
     case key = 4
-    /// Items with attributes of any names, as the Secret Service has them
+    /// Items with arbitrary attribute names, as in the Secret Service
     /// (docs/design/attributed-items.md). SecItem does not know the class.
     case attributed = 5
 
@@ -133,7 +133,7 @@ public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which items a call means, and how it wants them.
+/// The items that a call means, and the form of its answer.
 public struct ItemQuery: Sendable, Equatable {
     public enum Synchronizable: UInt8, Sendable { case no, yes, any }
 
@@ -148,33 +148,33 @@ public struct ItemQuery: Sendable, Equatable {
         public static let widthInsensitive = Folding(rawValue: 4)
     }
 
-    /// The keychain's name; nil: those of the user's search list.
+    /// The keychain's name; nil means the user's search list.
     public var keychain: String?
     public var itemClass: ItemClass
-    /// Exact values, all of which must hold. Neither access group nor synchronizable is among them.
+    /// Exact values, all of which must match. Excludes access group and synchronizable.
     public var attributes: Attributes = [:]
     public var accessible: Accessibility?
-    /// nil: every group of the caller.
+    /// nil means every group of the caller.
     public var accessGroup: String?
     public var synchronizable: Synchronizable = .no
-    /// Restricts the search to these items; empty is none, nil is no restriction.
+    /// Restricts the search to these items; empty matches none, nil does not restrict.
     public var references: [ItemReference]?
     /// Internet passwords whose server is this host or a domain above it.
     public var hostOrSubdomain: String?
     public var folding: Folding = []
-    /// nil is all.
+    /// nil means no limit.
     public var limit: Int? = 1
     public var returnFields: ReturnFields = []
     public var authenticationUI: AuthenticationUI = .allow
-    /// The asking program's own words for the user.
+    /// The requesting program's own text for the user.
     public var reason: String?
 
     public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 }
 
-/// An item as SecItemAdd is given it; the secret travels beside it.
+/// A new item as SecItemAdd passes it; the secret is beside it.
 public struct NewItem: Sendable, Equatable {
-    /// nil is the user's default keychain.
+    /// nil means the user's default keychain.
     public var keychain: String?
     public var itemClass: ItemClass
     /// All attributes but group, synchronizable, accessibility and access control.
@@ -182,33 +182,34 @@ public struct NewItem: Sendable, Equatable {
     public var accessGroup: String?
     public var isSynchronizable = false
     public var accessible: Accessibility = .whenUnlocked
-    /// nil: the accessibility alone.
+    /// nil means the accessibility alone.
     public var accessControl: ItemAccessControl?
-    /// Programs that are let in beside its groups; nil: no list.
+    /// Programs that may use the item beside its groups; nil means no list.
     public var trusted: [NamedProgram]?
-    /// Of the class `attributed`, where an item of the caller's own groups has the same pairs.
+    /// For the class `attributed`: what to do if an item of the caller's own groups has the same
+    /// pairs.
     public var whenSame = WhenSame.add
     public var authenticationUI: ItemQuery.AuthenticationUI = .allow
-    /// The asking program's own words for the user.
+    /// The requesting program's own text for the user.
     public var reason: String?
 
     public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 }
 
-/// What becomes of a new item where there is one that is the same.
+/// What happens to a new item where an equal one exists.
 public enum WhenSame: UInt8, Sendable {
-    /// It is one more.
+    /// The new item is added beside the other.
     case add
-    /// The other gets its attributes and its secret, and keeps the rest.
+    /// The other gets the new attributes and secret, and keeps the rest.
     case replace
-    /// It is a duplicate.
+    /// The new item is refused as a duplicate.
     case refuse
 }
 
-/// What SecItemUpdate changes in every item found. A new secret travels beside it.
+/// The change that SecItemUpdate makes to every item found. A new secret is beside it.
 public struct ItemChange: Sendable, Equatable {
     public var attributes: Attributes = [:]
-    /// Of the class `attributed`: the new pairs take the place of all, none where there are none.
+    /// For the class `attributed`: the new pairs replace all pairs, even if there are none.
     public var replacesPairs = false
     public var accessGroup: String?
     public var isSynchronizable: Bool?
@@ -218,23 +219,23 @@ public struct ItemChange: Sendable, Equatable {
 
     public init() {}
 
-    /// What it makes of an item's attributes, where the item's class takes all of them.
+    /// The attributes after the change, if the item's class allows all of them.
     public func applied(to attributes: Attributes) -> Attributes {
         let kept = replacesPairs ? attributes.filter { $0.key.pairName == nil } : attributes
         return self.attributes.isEmpty ? kept : kept.merging(self.attributes) { $1 }
     }
 }
 
-/// How much a query asks for.
+/// The extent of a query.
 extension ItemQuery {
-    /// Whether it wants the secrets of all passwords there are.
+    /// Whether it asks for the secrets of all passwords.
     package var wantsAllSecrets: Bool {
         guard limit == nil, returnFields.contains(.data) else { return false }
         return itemClass == .genericPassword || itemClass == .internetPassword
     }
 
-    /// Whether it names one item so well that who asks knows of it from somewhere: what others have
-    /// can't be found out by such queries, but for what was guessed right.
+    /// Whether it names one item so exactly that the program must know the item already: such
+    /// queries can't be used to find out other programs' items, except by a right guess.
     package var namesOneItem: Bool {
         guard limit == 1, !returnFields.isEmpty, accessGroup == nil, folding.isEmpty,
             hostOrSubdomain == nil, authenticationUI == .allow
@@ -245,7 +246,7 @@ extension ItemQuery {
         case .internetPassword: has(.server) && has(.account)
         case .certificate: has(.issuer) && has(.serialNumber)
         case .key: has(.applicationLabel) || has(.applicationTag)
-        // A few pairs are easily guessed: the class has a search of its own.
+        // A few pairs are easily guessed; the class has a search of its own.
         case .attributed: false
         }
     }
@@ -255,7 +256,7 @@ extension ItemQuery {
     }
 }
 
-/// What of an item an answer carries (`kSecReturn…`).
+/// The parts of an item in an answer (`kSecReturn…`).
 public struct ReturnFields: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -2,11 +2,11 @@
 
 /// A four-character attribute name as queries and results use it.
 public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
-    /// A short name, as every item's are, is one number: names are compared, and handed on, for each
-    /// attribute of each item that is read.
+    /// A short name, as all names of the item classes are, is one number: names are compared and
+    /// passed on for each attribute of each item that is read.
     private enum Spelling: Hashable, Sendable {
-        /// The bytes, the first of them the highest, and in the lowest how many there are: so that
-        /// numbers are in the order of names.
+        /// The bytes from the highest on, and their count in the lowest byte, so that numbers sort
+        /// like names.
         case short(UInt64)
         case long([UInt8])
     }
@@ -40,7 +40,7 @@ public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
         return String(copying: text)
     }
 
-    // Else they would be those of the text, to which two spellings of a letter are one.
+    // The default would compare texts, for which two spellings of a letter are equal.
     public static func == (a: Self, b: Self) -> Bool { a.spelling == b.spelling }
     public func hash(into hasher: inout Hasher) { hasher.combine(spelling) }
 
@@ -132,25 +132,25 @@ extension AttributeName {
     public static let contentType = Self("mime")
 }
 
-/// The names of pairs, which items of the class `attributed` have as many of as they like.
+/// The names of pairs, of which an item of the class `attributed` may have any.
 extension AttributeName {
     private static let pairPrefix = "pair:"
 
     public static func pair(_ name: String) -> AttributeName { Self(pairPrefix + name) }
 
-    /// The name of the pair; nil for any other attribute's.
+    /// The name of the pair; nil for other attributes.
     public var pairName: String? {
-        // By bytes: the prefix's last may be one character with the first of the name.
+        // Compared by bytes: the prefix's last byte may form one character with the name's first.
         let (name, prefix) = (rawValue.utf8, Self.pairPrefix.utf8)
         guard name.starts(with: prefix) else { return nil }
         return String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
     }
 
-    /// What an item is for, which is its `Type`: a schema's name.
+    /// The item's `Type`: the name of a schema that tells its purpose.
     public static let schema = pair("xdg:schema")
 }
 
-/// The value of an attribute, of the type it was given in and is returned in.
+/// The value of an attribute, in the type it was given in.
 ///
 /// Text compares by its UTF-8 bytes: no case folding, no Unicode normalisation.
 public enum AttributeValue: Sendable {
@@ -159,10 +159,10 @@ public enum AttributeValue: Sendable {
     case number(Int64)
     /// Seconds since 2001-01-01T00:00:00Z.
     case date(Double)
-    /// A number that is not whole.
+    /// A number with a fraction.
     case real(Double)
 
-    /// The bytes that hashing attributes compare: a text and data of the same bytes are the same.
+    /// The bytes that hashed attributes compare: a text and data of the same bytes are equal.
     public var comparedBytes: [UInt8] {
         switch self {
         case .string(let text): Array(text.utf8)
@@ -173,7 +173,7 @@ public enum AttributeValue: Sendable {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the compared bytes are empty.
     public var isEmptyCompared: Bool {
         switch self {
         case .string(let text): text.utf8.isEmpty
@@ -182,7 +182,7 @@ public enum AttributeValue: Sendable {
         }
     }
 
-    /// Whether those of the other are the same.
+    /// Whether both have the same compared bytes.
     public func isSameCompared(_ other: AttributeValue) -> Bool {
         switch (self, other) {
         case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
@@ -214,19 +214,19 @@ extension UInt64 {
     }
 }
 
-/// Attributes by name. The access control and the accessibility travel beside them, typed.
+/// Attributes by name. Access control and accessibility are beside them, in types of their own.
 public typealias Attributes = [AttributeName: AttributeValue]
 
-/// What kind of value an attribute takes, and what becomes of it (docs/secitem.md, How a query value
-/// is converted).
+/// The type of value that an attribute takes, and how values are converted (docs/secitem.md, How a
+/// query value is converted).
 public enum AttributeKind: Sendable, Hashable {
     case blob, data, string, number, date, uuid
 }
 
-/// One row of the attribute tables (docs/secitem.md, Attributes). An object, as rows are looked up
+/// One row of the attribute tables (docs/secitem.md, Attributes). A class, as rows are looked up
 /// for each attribute of each item that is read.
 public final class AttributeRule: Sendable {
-    /// Whether SecItemUpdate takes it.
+    /// How SecItemUpdate treats the attribute.
     public enum Update: Sendable, Hashable {
         case accepted
         case ignored
@@ -237,9 +237,9 @@ public final class AttributeRule: Sendable {
 
     public let name: AttributeName
     public let kind: AttributeKind
-    /// Part of the uniqueness key.
+    /// Whether it is a part of the uniqueness key.
     public let isKey: Bool
-    /// Compared by bytes alone, so that a text and data of the same bytes match.
+    /// Whether only bytes are compared, so that a text and data of the same bytes match.
     public let isHashed: Bool
     /// The value an absent attribute counts as in the uniqueness key, and is stored with.
     public let defaultValue: AttributeValue?
@@ -259,7 +259,7 @@ public final class AttributeRule: Sendable {
 }
 
 extension ItemClass {
-    /// That of any attribute that an item of the class can have.
+    /// The rule for any attribute that an item of the class can have.
     public func rule(for name: AttributeName) -> AttributeRule? {
         if let rule = attributeRules[name] { return rule }
         return self == .attributed && name.pairName != nil ? Self.pairRule : nil
@@ -276,7 +276,7 @@ extension ItemClass {
         }
     }
 
-    /// The uniqueness key's attributes in a fixed order; none where items may be the same.
+    /// The uniqueness key's attributes in a fixed order; none where items may be equal.
     public var keyAttributes: [AttributeRule] {
         switch self {
         case .genericPassword: Self.genericKey
@@ -330,7 +330,7 @@ extension ItemClass {
         AttributeRule(.modificationDate, .date, update: .overwritten),
         AttributeRule(.label, .string),
         AttributeRule(.contentType, .string),
-        // Of an import: its number, and the date of change that it brought.
+        // For an import: the item's number, and the date of change in its source.
         AttributeRule(.type, .number),
         AttributeRule(.creator, .number),
     ]
@@ -385,7 +385,7 @@ extension ItemClass {
             AttributeRule(.endDate, .date, key: true, default: .date(0)),
         ] + keyFacts.map { AttributeRule($0, .number) }
 
-    /// What is true of a key or not.
+    /// The Boolean attributes of a key.
     private static let keyFacts: [AttributeName] = [
         .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive,
         .isExtractable, .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign,

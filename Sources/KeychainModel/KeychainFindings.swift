@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was found by looking at every record of a keychain.
+/// The result of checking every record of a keychain.
 public struct KeychainFindings: Sendable, Equatable {
-    /// The file's pages, tables and indexes are as they should be.
+    /// Whether the file's pages, tables and indexes are intact.
     public var isStructureWhole = true
-    /// Records that were opened and are whole.
+    /// Records that were opened and are intact.
     public var whole = 0
-    /// Records that are locked, and were looked at from outside only.
+    /// Locked records, of which only the outside was checked.
     public var sealed = 0
-    /// Records that don't open although their key is there, or that make no sense.
+    /// Records that are invalid, or don't open although their key is available.
     public var damaged = 0
-    /// Whole records that searches would miss, or find under another name.
+    /// Intact records that searches would miss, or find under another name.
     public var misindexed = 0
     /// Index entries of records that don't exist.
     public var strayEntries = 0
     /// Damaged records that were set aside within the file, now and earlier.
     public var quarantined = 0
-    /// Files of backups, restorations and creations that did not come to their end.
+    /// Files of unfinished backups, restores and creations.
     public var leftovers = 0
 
     public init() {}

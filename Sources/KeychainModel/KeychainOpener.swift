@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// A protector that is to be added.
+/// A protector to be added.
 package enum NewProtector: Sendable {
     /// This machine's own key, for the machine's keychain.
     case device
-    /// Its text.
+    /// The key's text.
     case recoveryKey(HeldSecret)
-    /// Opens only while these platform registers are as they are now.
+    /// Opens only while these platform registers have their present values.
     case tpm(registers: [UInt8], atLogin: Bool)
     case credential(name: String, atLogin: Bool)
-    /// Its PIN; empty where a touch is to be enough.
+    /// The security key's PIN; empty where a touch is enough.
     case securityKey(pin: HeldSecret, atLogin: Bool)
 }
 
-/// What a person opens a keychain with.
+/// The means by which a person opens a keychain.
 package enum KeychainOpener: Sendable {
-    /// Nothing: the machine's keychain opens by itself.
+    /// Nothing is asked: the machine's keychain opens by itself.
     case unasked
     case password(HeldSecret)
-    /// Its text.
+    /// The key's text.
     case recoveryKey(HeldSecret)
-    /// Its PIN; empty where a touch is enough.
+    /// The security key's PIN; empty where a touch is enough.
     case securityKey(HeldSecret)
 
-    /// What was typed.
+    /// The typed secret.
     package var secret: HeldSecret? {
         switch self {
         case .unasked: nil

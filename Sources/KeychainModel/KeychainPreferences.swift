@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which keychains a user's calls mean that name none.
+/// The keychains for a user's calls that name none.
 public struct KeychainPreferences: Sendable, Equatable {
-    /// Keychains of a search list.
+    /// The most keychains of a search list.
     public static let mostSearched = 64
 
-    /// Where new items go; nil is nowhere.
+    /// The keychain for new items; nil where they go nowhere.
     public var defaultKeychain: KeychainName?
-    /// In the order in which they are searched, each once.
+    /// The keychains to search, in order, each once.
     public var searchList: [KeychainName]
-    /// Other names that programs know keychains by, as the Secret Service has them.
+    /// Other names for keychains, as the Secret Service has them.
     public var aliases: [String: KeychainName]
 
     public static let mostAliases = 32
@@ -24,7 +24,7 @@ public struct KeychainPreferences: Sendable, Equatable {
         self.aliases = aliases
     }
 
-    /// Letters, digits and `_`, and none that means something by itself.
+    /// Letters, digits and `_`; names with a meaning of their own are no aliases.
     public static func isAlias(_ name: String) -> Bool {
         let known = ["default", "login", "session"]
         return (1...longestAlias).contains(name.utf8.count) && !known.contains(name)
@@ -38,16 +38,16 @@ public struct KeychainPreferences: Sendable, Equatable {
             }
     }
 
-    /// Those of a user who said nothing.
+    /// The preferences of a user who has set none.
     public static let standard = KeychainPreferences(
         defaultKeychain: .login, searchList: [.login, .system])
 }
 
-/// One of them, anew.
+/// A change of one preference.
 public enum KeychainPreferencesChange: Sendable, Equatable {
-    /// nil: from now on there is none.
+    /// nil removes the default keychain.
     case defaultKeychain(String?)
     case searchList([String])
-    /// nil: it is none any more.
+    /// nil removes the alias.
     case alias(String, keychain: String?)
 }

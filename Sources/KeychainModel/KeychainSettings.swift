@@ -4,7 +4,7 @@
 /// 64, not beginning with a dot.
 public struct KeychainName: Sendable, Hashable, CustomStringConvertible {
     public static let login = KeychainName(verified: "login")
-    /// The machine's, for every user: root's keychain for services.
+    /// The machine's keychain, for every user: root's keychain for services.
     public static let system = KeychainName(verified: "system")
     public static let longest = 64
 
@@ -28,14 +28,14 @@ public struct KeychainName: Sendable, Hashable, CustomStringConvertible {
     private init(verified name: String) { description = name }
 }
 
-/// What closes a keychain's when-unlocked items besides its user's own word.
+/// When a keychain's when-unlocked items are locked other than by its user.
 public struct KeychainSettings: Sendable, Hashable {
     /// Seconds without use; nil is never.
     public var lockAfterIdle: UInt32?
     /// Seconds since the unlock, used or not; nil is never.
     public var lockAfter: UInt32?
     public var locksOnSleep: Bool
-    /// When a session of its user's is locked.
+    /// Whether it locks when a session of its user is locked.
     public var locksWithScreen: Bool
 
     public init(
@@ -48,7 +48,7 @@ public struct KeychainSettings: Sendable, Hashable {
         self.locksWithScreen = locksWithScreen
     }
 
-    /// Of each the tighter.
+    /// The tighter of each setting.
     public func tightened(by other: KeychainSettings) -> KeychainSettings {
         KeychainSettings(
             lockAfterIdle: Self.earlier(lockAfterIdle, other.lockAfterIdle),
@@ -63,22 +63,22 @@ public struct KeychainSettings: Sendable, Hashable {
     }
 }
 
-/// Some of the settings, anew.
+/// A change of some of the settings.
 public struct KeychainSettingsChange: Sendable, Equatable {
     /// Seconds; 0 is never.
     public var lockAfterIdle: UInt32?
     public var lockAfter: UInt32?
     public var locksOnSleep: Bool?
     public var locksWithScreen: Bool?
-    /// What people call the keychain; as readable as its name. Empty: as its name.
+    /// The keychain's label for people; as readable as its name. Empty removes the label.
     public var label: String?
 
-    /// Bytes of a label.
+    /// The most bytes of a label.
     public static let longestLabel = 1024
 
     public init() {}
 
-    /// Whether nothing is changed of what closes the keychain.
+    /// Whether only the label changes, and no setting of automatic locking.
     public var isOfLabelAlone: Bool {
         var rest = self
         rest.label = nil
@@ -100,7 +100,7 @@ extension KeychainSettings {
             locksWithScreen: change.locksWithScreen ?? locksWithScreen)
     }
 
-    /// Whether anything of it is looser than the other.
+    /// Whether any setting is looser than the other's.
     public func isLooser(than other: KeychainSettings) -> Bool { tightened(by: other) != self }
 
     public static let byteCount = 9
@@ -118,7 +118,7 @@ extension KeychainSettings {
         writer.append(number: lockAfter ?? 0)
     }
 
-    /// nil for bytes that `bytes` does not give.
+    /// nil for bytes that `bytes` does not produce.
     public init?(bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let settings = try? Self(&reader), reader.isAtEnd else { return nil }
@@ -133,7 +133,7 @@ extension KeychainSettings {
         self = settings
     }
 
-    /// Of numbers as `bytes` has them.
+    /// From the numbers in `bytes`.
     package init?(flags: UInt8, idle: UInt32, whole: UInt32) {
         guard flags & ~3 == 0 else { return nil }
         func seconds(_ number: UInt32) -> UInt32? { number == 0 ? nil : number }
@@ -144,7 +144,7 @@ extension KeychainSettings {
 
     /// Bounds that allow every setting.
     public static let loosest = KeychainSettings(locksOnSleep: false, locksWithScreen: false)
-    /// For settings that can't be believed.
+    /// Used in place of settings that can't be trusted.
     public static let strictest = KeychainSettings(lockAfterIdle: 60, lockAfter: 3600)
 }
 
@@ -158,7 +158,7 @@ public struct TimeSpan: Sendable, Equatable {
 
     public init(seconds: UInt32) { self.seconds = seconds }
 
-    /// nil for other words, and for no time at all.
+    /// nil for other texts, and for a time of zero.
     public init?(_ text: String) {
         guard let unit = Self.units.first(where: { $0.letter == text.last }),
             text.dropLast().allSatisfy({ $0.isASCII && $0.isNumber }),
@@ -171,7 +171,7 @@ public struct TimeSpan: Sendable, Equatable {
 }
 
 extension TimeSpan: CustomStringConvertible {
-    /// In the largest unit that leaves nothing over.
+    /// In the largest unit without a remainder.
     public var description: String {
         let unit = Self.units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
         return "\(seconds / unit.seconds)\(unit.letter)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How one keychain stands, for people.
+/// The status of one keychain, for people.
 public struct KeychainStatus: Sendable, Equatable {
     public enum LockState: UInt8, Sendable {
         /// Never unlocked since boot.
@@ -14,27 +14,27 @@ public struct KeychainStatus: Sendable, Equatable {
     public var path: String
     public var lockState: LockState
     public var isPasswordProtected: Bool
-    /// Made by a first login; the device's key opens it too until a second one has.
+    /// Made by a first login; the device key opens it too until a second login has.
     public var isProvisional = false
-    /// A new password opens it beside the old one, until a login has proved it.
+    /// A new password opens it beside the old one, until a login has proved the new one.
     public var hasPendingPassword = false
-    /// Why it is locked although the user logged in, where the service knows.
+    /// Why it is locked although the user logged in, if the service knows.
     public var lockReason: LockReason
     public var itemCount: Int
-    /// Records that were met and did not open, since the file was opened.
+    /// Records that did not open, since the file was opened.
     public var damagedItems = 0
     /// Records that were set aside within the file.
     public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: RequestError?
-    /// Names of files of an earlier one that lie there, where its own is gone.
+    /// Names of files that remain of an earlier keychain whose own file is gone.
     public var remains: [String] = []
-    /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
+    /// When it locks by itself, within the administrator's bounds; nil where only its user locks
+    /// it.
     public var settings: KeychainSettings?
-    /// What people call it; nil where nothing was said.
+    /// The keychain's label for people; nil where it has none.
     public var label: String?
-    /// When its file was made, and when something was last written into it: seconds since 1970, 0 where
-    /// that can't be told.
+    /// When the file was made and last written to: seconds since 1970, 0 where unknown.
     public var created: UInt64 = 0
     public var modified: UInt64 = 0
 
@@ -54,7 +54,7 @@ public struct KeychainStatus: Sendable, Equatable {
     }
 }
 
-/// What kept a login from unlocking its keychain, or closed it again.
+/// Why a login did not unlock its keychain, or why it was locked again.
 public enum LockReason: UInt8, Sendable {
     case none = 0
     /// The login carried no password: public key, keyboard-interactive, fingerprint, autologin.
@@ -67,11 +67,11 @@ public enum LockReason: UInt8, Sendable {
     case screenLocked = 5
     /// The machine went to sleep.
     case slept = 6
-    /// It was not used for as long, or has been open for as long, as its settings allow.
+    /// The keychain was idle, or was open, for as long as its settings allow.
     case timedOut = 7
 }
 
-/// How the service stands, for people.
+/// The status of the service, for people.
 public struct ServiceStatus: Sendable, Equatable {
     public enum Mode: UInt8, Sendable { case daemon = 0, embedded = 1 }
 
@@ -79,23 +79,23 @@ public struct ServiceStatus: Sendable, Equatable {
     public var keychains: [KeychainStatus]
     /// The caller's own application identifier, nil when it could not be established.
     public var callerIdentifier: String?
-    /// Whether the login session of the caller is known.
+    /// Whether the caller's login session is known.
     public var hasSession: Bool
     public var hasPrompter: Bool
     /// False where the kernel refuses to lock memory.
     public var locksMemory: Bool
     /// False where keyring calls are refused.
     public var usesKernelKeyring: Bool
-    /// Whether always-accessible items lie on the disk beside the key that opens them.
+    /// Whether always-accessible items are on the disk beside the key that opens them.
     public var deviceKeyOnDisk: Bool
-    /// nil where no daemon keeps class keys in root's part of the kernel's keyring.
+    /// nil where no daemon stores class keys in root's keyring.
     public var vaultKeyPlace: VaultKeyPlace?
 
-    /// Where the key lies that seals class keys in the kernel's keyring.
+    /// Where the key that seals class keys in the kernel's keyring is stored.
     public enum VaultKeyPlace: UInt8, Sendable {
-        /// In the service manager's descriptor store: reading it takes the right to trace.
+        /// In the service manager's descriptor store: reading it needs the right to trace.
         case descriptorStore = 1
-        /// In a file of root's, which any process of uid 0 opens, whatever its capabilities.
+        /// In a file of root's, which any process of uid 0 can open, whatever its capabilities.
         case file = 2
     }
 

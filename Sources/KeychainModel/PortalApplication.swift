@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An application as the desktop's portal names it: by the name that its sandbox gives it.
+/// An application by the name that its sandbox gives it, as the desktop's portal passes it on.
 package struct PortalApplication: Sendable, Hashable {
     package static let longest = 255
     /// Where distributions install xdg-desktop-portal.
@@ -10,8 +10,8 @@ package struct PortalApplication: Sendable, Hashable {
 
     package let name: String
 
-    /// nil for an empty name, and for what is none: parts of letters, digits, `-` and `_`, with dots
-    /// between them.
+    /// nil for an invalid name. A valid one consists of non-empty parts of letters, digits, `-` and
+    /// `_`, separated by dots.
     package init?(_ name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard name.utf8.count <= Self.longest,
@@ -20,7 +20,7 @@ package struct PortalApplication: Sendable, Hashable {
         self.name = name
     }
 
-    /// What the keychain knows it by, and the access group of its secret.
+    /// The application's identifier in the keychain, and the access group of its secret.
     package var identifier: String { "portal:" + name }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How hard it is for another program of the same user to bear a program's name.
+/// How hard it is for another program of the same user to pass under a program's name.
 public enum ProgramStrength: UInt8, Sendable, Hashable, Comparable {
-    /// Its user can put another file in its place, or it runs whatever it is told to.
+    /// The user can replace the file, or the program runs whatever it is given.
     case weak = 1
-    /// Only root can change the file; who runs it can still take the process over.
+    /// Only root can change the file; the user who runs it can still take over the process.
     case rootsFile = 2
-    /// The kernel guards it: a system unit, a domain of SELinux.
+    /// The kernel guards the name: a system unit, an SELinux domain.
     case guarded = 3
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -18,13 +18,13 @@ public enum ProgramStrength: UInt8, Sendable, Hashable, Comparable {
 }
 
 extension Caller.Identity {
-    /// nil where it is unknown which program it is.
+    /// nil where the program is unknown.
     public var strength: ProgramStrength? {
         switch self {
-        // A snap's file is root's, and every program of its user starts it with what it likes.
+        // A snap's file is root's, but every program of its user can start it with any arguments.
         case .label(let label): label.hasPrefix("snap:") ? .rootsFile : .guarded
         case .unit: .guarded
-        // Any program outside of sandboxes can show what names one.
+        // Any program outside sandboxes can present the mark of a sandbox.
         case .sandbox: .weak
         case .trustedExecutable(let path): ProgramStrength(executable: path, isRoots: true)
         case .executable: .weak
@@ -33,8 +33,7 @@ extension Caller.Identity {
     }
 }
 
-/// Programs that become whatever they are given: their name is that of every script and program
-/// that they run.
+/// Programs that run the code they are given: their name is that of every script they run.
 public enum Interpreters {
     private static let names: Set<String> = [
         "sh", "ash", "bash", "busybox", "dash", "deno", "dotnet", "elvish", "emacs", "erl",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the things that open a keychain, as people see it.
+/// A protector as users see it.
 public struct Protector: Sendable, Equatable {
     public enum Kind: UInt8, Sendable, CaseIterable {
         case password = 1
@@ -15,18 +15,18 @@ public struct Protector: Sendable, Equatable {
         case securityKey = 6
     }
 
-    /// What it is called when it is removed or tested: eight hexadecimal digits.
+    /// The name by which it is removed or tested: eight hexadecimal digits.
     public var identifier: String
     public var kind: Kind
-    /// Opens the keychain at a login that carries no password.
+    /// Whether it opens the keychain at a login without a password.
     public var opensAtLogin: Bool
-    /// Seconds since 1970; 0 where that is not known.
+    /// Seconds since 1970; 0 where unknown.
     public var made: Int64
-    /// The platform registers that a TPM demands to be as they were.
+    /// The platform registers whose values the TPM checks.
     public var registers: [UInt8]
     /// The name of a credential.
     public var credential: String?
-    /// A security key that wants its PIN, too.
+    /// Whether the security key also needs its PIN.
     public var usesPIN = false
 
     public init(

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that an item lets in although it is in none of the item's groups.
+/// A program that may use an item although it is in none of the item's groups.
 public struct TrustedApplication: Sendable, Hashable {
     /// The program's application identifier.
     public let identity: String
-    /// How well the name was guarded when it was listed: a bearer that is guarded less is another.
+    /// The strength of the name when it was listed: a program with a weaker one does not match.
     public let strength: ProgramStrength
-    /// The application identifier of the program that listed it; nil: the user, when asked.
+    /// The application identifier of the program that listed it; nil where the user did, when
+    /// asked.
     public let listedBy: String?
     /// Seconds since 2001.
     public let listedAt: Double
 
-    /// Bytes of an identity: a path, and the word before it.
+    /// The most bytes of an identity: a path, and the word before it.
     public static let longestIdentity = 4200
 
     public init(
@@ -24,15 +25,15 @@ public struct TrustedApplication: Sendable, Hashable {
     }
 }
 
-/// The trusted applications of an item (`SecAccess`). An item that has a list, be it an empty one,
-/// is one that its user lets programs ask for.
+/// The trusted applications of an item (`SecAccess`). An item with a list, even an empty one, lets
+/// other programs ask its user for it.
 public struct TrustList: Sendable, Hashable {
     /// In the order of their identities, each once.
     public private(set) var applications: [TrustedApplication]
 
     public static let mostApplications = 32
 
-    /// Of two with one identity the later counts.
+    /// Of two entries with one identity the later counts.
     public init(_ applications: some Sequence<TrustedApplication> = []) {
         self.applications = []
         for application in applications { add(application) }
@@ -50,7 +51,7 @@ public struct TrustList: Sendable, Hashable {
         applications.removeAll { $0.identity.utf8.elementsEqual(identity.utf8) }
     }
 
-    /// Whether it names that program, guarded as well as it was then.
+    /// Whether the list has that program, with at least the strength that it was listed with.
     public func names(_ program: Caller.Identity) -> Bool {
         guard let identity = program.identifier, let strength = program.strength else {
             return false
@@ -61,18 +62,18 @@ public struct TrustList: Sendable, Hashable {
     }
 }
 
-/// A program as it is named by the one that wants it listed.
+/// A program, as the program that wants it listed names it.
 public enum NamedProgram: Sendable, Hashable {
-    /// The program that says so.
+    /// The program that makes the request.
     case own
     case identity(String)
 }
 
-/// What becomes of an item's list.
+/// A change of an item's list.
 public enum TrustChange: Sendable, Hashable {
     case replace([NamedProgram])
     case add([NamedProgram])
     case remove([String])
-    /// No list at all: no other program is let in, and none may ask.
+    /// Removes the list: no other program may use the item, and none may ask.
     case reset
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainPolicyModel
 
-/// A request in the numbers of one compiled policy. Making it reads texts; deciding it compares
-/// integers. Another policy denies it.
+/// A request in the numbers of one compiled policy. Making it compares texts; deciding it compares
+/// integers. Any other policy denies it.
 public struct AdmittedRequest: Sendable {
-    /// Of the policy that numbered the facts.
+    /// The checksum of the policy that numbered the facts.
     let checksum: UInt64
     let operation: PolicyOperation
     let facts: AdmittedFacts
-    /// Of an update, the item as it was; else empty.
+    /// For an update, the item before it; else empty.
     let before: [AdmittedFacts]
-    /// Reading a key releases it too.
+    /// Whether the read also releases a key.
     let exports: Bool
     let mayAsk: Bool
     let day: Int32
     let item: ItemNeed
 
-    /// What items' own access control comes to with the evidence.
+    /// The result of items' own access control with the evidence.
     enum ItemNeed: UInt8 {
         case met, unmet, never
 
@@ -41,17 +41,17 @@ public struct AdmittedRequest: Sendable {
 /// and the proofs do, the facts, and four words for each proof.
 struct AdmittedFacts: Sendable {
     let words: FactWords
-    /// Dimensions that have a fact; that could not be established.
+    /// Dimensions that have a fact, and those whose fact is unknown.
     let present: UInt64
     let unknown: UInt64
-    /// What the request may be and what it is for certain.
+    /// The masks of what the request may be, and of what it is for certain.
     let strict: FactMasks
     let loose: FactMasks
     let isMember: Bool
     let isLetIn: Bool
 
     static let proofLength = 4
-    /// Where the end of the proofs stands.
+    /// The place of the end of the proofs.
     static let proofEnd = Dimension.count + 1
 }
 
@@ -71,8 +71,8 @@ extension CompiledPolicy {
             })
     }
 
-    /// The same of facts that have no texts of an item, with those of an item; and with the texts of
-    /// the subject as they were numbered, where they were. Takes no memory of its own.
+    /// Admits facts without an item's texts, together with an item; the subject's texts may have
+    /// been numbered before. Allocates no memory.
     public func admit(
         _ operation: PolicyOperation, _ facts: PolicyFacts, numbered: NumberedTexts?,
         of item: PolicyItem, evidence: [PolicyProof], day: Int32
@@ -120,7 +120,7 @@ extension CompiledPolicy {
         return finish(&numbering, facts, evidence, day)
     }
 
-    /// What is no text, and the evidence.
+    /// Adds the facts that are no texts, and the evidence.
     private func finish(
         _ numbering: inout FactNumbering, _ facts: PolicyFacts, _ evidence: [PolicyProof],
         _ day: Int32
@@ -143,7 +143,7 @@ extension CompiledPolicy {
             let age = facts[field].atom {
                 image.atom(of: $0.milliseconds, NumberDimension(field))
             }
-            // No age at all is none that could be established.
+            // An absent age counts as unknown.
             if case .absent = age {
                 numbering.add(Dimension.of(field), .unknown)
             } else {
@@ -161,7 +161,7 @@ extension CompiledPolicy {
             isLetIn: facts.isLetIn)
     }
 
-    /// nil for a service that no rule names, which proves nothing.
+    /// nil for a PAM service that no rule names, which proves nothing.
     private func number(of method: PolicyMethod) -> UInt32? {
         switch method {
         case .factor(let factor): return UInt32(factor.index)
@@ -183,7 +183,7 @@ private struct FactNumbering {
     private(set) var words = FactWords(count: Dimension.count + 2)
     private(set) var present: UInt64 = 0
     private(set) var unknown: UInt64 = 0
-    /// Of the dimension whose facts are added.
+    /// The start of the facts of the present dimension.
     private var start: Int
 
     init() {
@@ -207,7 +207,7 @@ private struct FactNumbering {
         close(Dimension.of(field))
     }
 
-    /// A fact of the subject's, which has this place among the numbers.
+    /// A fact of the subject, at that place among the numbered texts.
     mutating func add(_ field: TextField, _ numbered: NumberedTexts, _ place: Int) {
         numbered.add(place, to: &words)
         close(Dimension.of(field))
@@ -261,15 +261,15 @@ extension Fact {
     }
 }
 
-/// The facts that the rules of a policy ask for. Any other changes no decision, whatever it is, so
-/// it need not be established.
+/// The facts that the rules of a policy ask for. No other fact changes a decision, so none needs to
+/// be established.
 public struct AskedFacts: Sendable, Hashable {
     private var dimensions: UInt64
 
-    /// What a record tells, whatever is asked later: all but digests, which cost a look at a whole
-    /// file.
+    /// The facts that a record tells, whatever is asked later: all but digests, for which a whole
+    /// file must be read.
     public static let told = AskedFacts(dimensions: ~(1 << UInt64(Dimension.of(.digest))))
-    /// The same without groups: their names are in the account database, which may be slow.
+    /// The same without groups: the account database, which has their names, may be slow.
     public static let toldAtOnce = told.subtracting(groups)
     public static let groups = AskedFacts(dimensions: 1 << UInt64(Dimension.of(.group)))
     public static let none = AskedFacts(dimensions: 0)
@@ -293,7 +293,7 @@ public struct AskedFacts: Sendable, Hashable {
 }
 
 extension AskedFacts {
-    /// Of an image that has been inspected.
+    /// From an image that was inspected.
     init(_ image: PolicyImage) {
         dimensions = 0
         for entry in 0..<image.count(.entries) {
@@ -305,7 +305,7 @@ extension AskedFacts {
         for key in 0..<image.count(.limitKeys) { add(limitKey: image.text(.limitKeys, key)) }
     }
 
-    /// Tests, then the exceptions, as `CompiledMatch.words` has them.
+    /// The tests, then the exceptions, in the form of `CompiledMatch.words`.
     private mutating func addConditions(at place: Int, _ image: PolicyImage) {
         let start = image.start(.conditions) + place
         var place = start + 2
@@ -348,7 +348,7 @@ extension AskedFacts {
 }
 
 extension PolicyFacts {
-    /// With what another knows of the subject and the moment and this leaves out.
+    /// Adds the other's facts of subject and moment that are absent here.
     public func completed(by other: PolicyFacts) -> PolicyFacts {
         var facts = self
         for field in TextField.allCases where field.block != .resource && facts[field] == .absent {

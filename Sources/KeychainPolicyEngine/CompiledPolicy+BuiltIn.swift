@@ -13,10 +13,10 @@ extension PolicyBundle {
 }
 
 extension PolicyImage {
-    /// What the compiler makes of a set without rules.
+    /// The compiler's output for a set without rules.
     static let empty = PolicyImage(frame.merging([.nodes: nodes, .summary: summary()]) { $1 })
 
-    /// What the compiler makes of `PolicySet.whenBroken`. Its two rules depend on nothing but the
+    /// The compiler's output for `PolicySet.whenBroken`. Its two rules depend only on the
     /// operation, so they are entries of the root.
     static let whenBroken = PolicyImage(
         frame.merging([

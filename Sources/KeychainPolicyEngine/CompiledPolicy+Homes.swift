@@ -2,7 +2,8 @@
 public import KeychainPolicyModel
 
 extension CompiledPolicy {
-    /// The access group that new items of the program's belong to, the first by name; nil for its own.
+    /// The access group for the program's new items, the first by name; nil for the program's own
+    /// group.
     public func home(of subject: PolicyFacts) -> PolicyText? {
         guard hasHomes else { return nil }
         let literal = PolicyImage.symbolHead(.accessGroup, .literal)

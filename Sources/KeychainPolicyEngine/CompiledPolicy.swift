@@ -2,14 +2,14 @@
 public import KeychainPolicyModel
 internal import KeychainModel
 
-/// A policy made for deciding: the same decisions as `ReferenceEvaluator`, at a cost that hardly
+/// A policy compiled for deciding: it decides like `ReferenceEvaluator`, at a cost that hardly
 /// depends on the number of rules. Immutable; a reload makes another and swaps it in.
 public struct CompiledPolicy: Sendable {
     let image: PolicyImage
     let traversal: IndexTraversal
-    /// What it takes to decide by it.
+    /// The facts that its decisions need.
     public let asked: AskedFacts
-    /// The roots of the indices; nil where nothing is filed for the purpose.
+    /// The roots of the indices; nil for an empty index.
     let deciding: UInt32?
     let permitting: UInt32?
     let sharing: UInt32?
@@ -17,7 +17,7 @@ public struct CompiledPolicy: Sendable {
     /// Whether any group is the home of its members' new items.
     package let hasHomes: Bool
 
-    /// Of an image that has been made by the compiler, or inspected.
+    /// From an image that the compiler made, or that was inspected.
     package init(_ image: PolicyImage) {
         self.image = image
         traversal = IndexTraversal(image)
@@ -30,10 +30,10 @@ public struct CompiledPolicy: Sendable {
         hasHomes = (0..<image.count(.statements)).contains { image.isHome($0) }
     }
 
-    /// How many rules, scopes and memberships there are.
+    /// The number of rules, scopes and memberships.
     public var statementCount: Int { image.count(.statements) }
 
-    /// Whether any of them is permissive, or was until some day.
+    /// Whether any rule is permissive, or was until some day.
     public var hasPermissiveRules: Bool {
         (0..<statementCount).contains { image.word(.statements, $0) & Self.permissive != 0 }
     }
@@ -41,14 +41,14 @@ public struct CompiledPolicy: Sendable {
     /// Whether any rule counts requests.
     public var hasLimits: Bool { image.root(.limit) != nil }
 
-    /// Whether any rule counts requests that show the user no question.
+    /// Whether any limit counts requests that ask the user nothing.
     public let countsUnprompted: Bool
 
-    /// What the policy takes in memory and in a snapshot.
+    /// The policy's size in memory and in a snapshot, in bytes.
     public var byteCount: Int { image.words.count * 4 }
 
-    /// How many candidates one operation on one item can meet at most, whichever request it is,
-    /// unless a fact could not be established: then all statements may have to be looked at.
+    /// The most candidates that one operation on one item can meet, for any request without unknown
+    /// facts: with one, all statements may have to be checked.
     public var mostCandidates: Int {
         IndexPurpose.allCases.filter { $0 != .limit }.reduce(0) {
             $0 + Int(image.word(.summary, $1.rawValue * IndexPurpose.recordLength + 1))
@@ -93,7 +93,7 @@ extension PolicyImage {
             && word(.statements, statement, 1) != 0
     }
 
-    /// Whether a limit is there that does not want `prompted` to be true.
+    /// Whether a limit exists that does not require `prompted` to be true.
     fileprivate var countsUnprompted: Bool {
         (0..<count(.statements)).contains { statement in
             let kind = word(.statements, statement) & ~CompiledPolicy.permissive
@@ -101,11 +101,11 @@ extension PolicyImage {
         }
     }
 
-    /// Whether one of the statement's tests, which stand before its exceptions, is that of `prompted`
-    /// for true alone.
+    /// Whether one of the statement's tests, which come before its exceptions, requires `prompted`
+    /// to be true.
     private func wantsPrompt(_ statement: Int) -> Bool {
         var place = start(.conditions) + Int(word(.statements, statement, 3))
-        // Safe: the image was inspected, its conditions lie within it.
+        // Safe: the image was inspected, so its conditions lie within it.
         let tests = words[place]
         place += 2
         for _ in 0..<tests {
@@ -122,21 +122,21 @@ extension PolicyImage {
     }
 }
 
-/// Why bytes are no snapshot to decide by. The sources are compiled again then.
+/// Why bytes are not a usable snapshot. The sources are then compiled again.
 public enum PolicySnapshotError: Error, Sendable, Hashable {
     case notASnapshot
     case otherVersion(UInt32)
-    /// Cut off, or with something behind its end.
+    /// Cut off, or with extra bytes at the end.
     case wrongLength
     case tooLong(limit: Int)
-    /// The checksum doesn't fit.
+    /// The checksum does not match.
     case damaged
-    /// A part of it that makes no sense, by name.
+    /// An invalid part, by name.
     case malformed(String)
 }
 
 extension CompiledPolicy {
-    /// Far above what the most rules take.
+    /// Far more than the largest policy takes.
     public static let mostSnapshotBytes = 64 << 20
 
     /// The policy as bytes, little-endian words: what the daemon loads.
@@ -153,11 +153,11 @@ extension CompiledPolicy {
         return bytes
     }
 
-    /// Tells one compiled policy from another.
+    /// A number that tells compiled policies apart.
     public var checksum: UInt64 { image.checksum }
 
-    /// Takes a snapshot of this version, whole and undamaged; everything that deciding follows in
-    /// it is checked here once.
+    /// Loads an undamaged snapshot of this version; every reference that deciding follows is
+    /// checked here once.
     public init(snapshot: [UInt8]) throws(PolicySnapshotError) {
         let image = try Self.image(snapshot)
         try ImageInspection(image).inspect()
@@ -187,12 +187,12 @@ extension CompiledPolicy {
     }
 }
 
-/// The access groups that a caller may know of besides its own: what a search must look into. Each
-/// item found there is decided by itself.
+/// The access groups beside its own of which a caller may know items: a search must look into them.
+/// Each item found there is decided on its own.
 public struct VisibleGroups: Sendable, Equatable {
-    /// By name, where a rule names one.
+    /// Groups that a rule names.
     public var groups: [PolicyText] = []
-    /// A rule that fits the caller names groups by a pattern: there may be any.
+    /// Whether a matching rule names groups by a pattern, so that any group may count.
     public var anyGroup = false
 
     public init() {}
@@ -202,9 +202,9 @@ public struct VisibleGroups: Sendable, Equatable {
 extension CompiledPolicy {
     public var isEmpty: Bool { statementCount == 0 }
 
-    /// What shares and groups let the subject know of, for some item. Of a policy made from
-    /// `PolicySet.reachOnly`, which leaves open what is asked of the item. In the machine's
-    /// keychain a share counts `byNameAlone`.
+    /// The groups that shares and memberships let the subject know of, for some item. The policy
+    /// must be made from `PolicySet.reachOnly`, which leaves out conditions on the item. With
+    /// `byNameAlone`, as in the machine's keychain, only shares that name the group count.
     public func reach(
         _ subject: PolicyFacts, for operation: PolicyOperation, byNameAlone: Bool = false
     ) -> VisibleGroups {
@@ -223,7 +223,7 @@ extension CompiledPolicy {
                 reach.anyGroup =
                     reach.anyGroup || mayReach(PolicyText("x" + text.string), subject, operation)
             case PolicyImage.symbolHead(.accessGroup, .anchor):
-                // What fits a pattern with stars inside can't be made up here.
+                // Texts that match a pattern with stars inside can't be constructed here.
                 reach.anyGroup = true
             default: continue
             }
@@ -243,6 +243,6 @@ extension CompiledPolicy {
     }
 
     private static let machines = PolicyText(KeychainName.system.description)
-    /// Some other keychain: which one makes no difference.
+    /// Any other keychain; it makes no difference which.
     private static let another = PolicyText(KeychainName.login.description)
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainPolicyModel
 
-/// A decision as the daemon takes it for every request: no list, nothing allocated.
+/// A decision in the form that the daemon takes for every request: without lists, and without
+/// allocation.
 public struct PolicyRuling: Sendable, Hashable {
     public var outcome: PolicyOutcome
-    /// The statement that made it so, the first by id where several did: the first of
+    /// The statement that decided, the first by id of several: the first of
     /// `PolicyDecision.because`.
     public var lead: Int?
     public var audit: AuditLevel
@@ -14,9 +15,9 @@ public struct PolicyRuling: Sendable, Hashable {
 }
 
 extension CompiledPolicy {
-    /// Decides without allocating. What must be proven after a challenge is in `decision`.
+    /// Decides without allocating. `decision` also tells the proofs that are needed.
     public func decide(_ request: borrowing AdmittedRequest) -> PolicyRuling {
-        // Facts numbered by another policy mean nothing here.
+        // Facts that another policy numbered are invalid here.
         guard request.checksum == checksum else {
             return PolicyRuling(outcome: .deny, audit: .full, redactions: .max)
         }
@@ -83,8 +84,8 @@ extension CompiledPolicy {
     }
 }
 
-/// The decision on a request as its candidates go by. Statements are numbered in the order of
-/// their ids, so the lowest number is the one to name; `.max`: none.
+/// The decision on a request, built up candidate by candidate. Statements are numbered in the order
+/// of their ids, so the lowest number is the one to name; `.max` means none.
 struct DecisionAccumulator: CandidateSink {
     private let day: Int32
     private let withPermissive: Bool
@@ -124,7 +125,7 @@ struct DecisionAccumulator: CandidateSink {
         share = .max
     }
 
-    /// Only a closed scope makes permits matter, and only to strangers shares.
+    /// Permits matter only in a closed scope, and shares only to strangers.
     var wantsPermits: Bool { closed != .max && forbid == .max }
     var wantsShares: Bool { !isMember && forbid == .max }
 
@@ -200,7 +201,7 @@ struct DecisionAccumulator: CandidateSink {
     }
 }
 
-/// Holds a demand of an image against the evidence of a request.
+/// Checks a demand of an image against the evidence of a request.
 struct DemandReader {
     private let demands: Int
     private let trees: Int
@@ -225,7 +226,7 @@ struct DemandReader {
         return isMet(&place, terms, words, facts)
     }
 
-    /// How fresh proofs must be.
+    /// How recent proofs must be.
     private struct Terms {
         let scope: UInt32
         let within: Int64
@@ -262,7 +263,7 @@ struct DemandReader {
         }
     }
 
-    /// How many of the next trees are met.
+    /// The number of the next trees that are met.
     private func count(
         _ trees: UInt32, _ place: inout Int, _ terms: Terms, _ words: Span<UInt32>,
         _ facts: Span<UInt32>
@@ -272,7 +273,7 @@ struct DemandReader {
         return met
     }
 
-    /// The factors, as bits, that prove the one of that number.
+    /// The factors, as bits, that prove the factor of that number.
     private static func methods(proving factor: UInt32) -> UInt32 {
         switch factor {
         case 0: 0b10_1111
@@ -281,8 +282,8 @@ struct DemandReader {
         }
     }
 
-    /// Whether a proof in scope is by such a method and no older than both lengths. The proofs lie
-    /// behind the last dimension's facts.
+    /// Whether a proof within the scope is by such a method and no older than both limits. The
+    /// proofs come after the last dimension's facts.
     @inline(__always)
     private static func hasProof(
         _ terms: Terms, _ within: Int64, _ facts: Span<UInt32>, by method: (UInt32) -> Bool

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainPolicyModel
 
-/// Where a statement of a compiled policy comes from.
+/// The source of a statement of a compiled policy.
 public struct PolicyProvenance: Sendable, Hashable {
     public let id: PolicyText
-    /// What a permit, forbid or share says of itself; else empty.
+    /// The reason that a permit, forbid or share states; else empty.
     public let reason: PolicyText
     public let origin: PolicyOrigin
 }
 
 extension CompiledPolicy {
-    /// Where the statement of that number, as in `PolicyRuling.lead`, comes from.
+    /// The source of the statement of that number, as in `PolicyRuling.lead`.
     public func provenance(of statement: Int) -> PolicyProvenance? {
         guard 0..<statementCount ~= statement else { return nil }
         let file = Int(image.word(.provenance, statement, 4))
@@ -28,7 +28,7 @@ extension CompiledPolicy {
         0..<statementCount ~= statement ? image.text(.provenance, statement) : nil
     }
 
-    /// The whole decision, with every id and what must be proven.
+    /// The whole decision, with every id and the proofs that are needed.
     public func decision(on request: PolicyRequest) -> PolicyDecision {
         let admitted = admit(request)
         let cases = matches(admitted, [.decide, .permit, .share])
@@ -42,7 +42,7 @@ extension CompiledPolicy {
         return decision
     }
 
-    /// How far the proofs count that the request's evidence does not hold yet, by the rules in force.
+    /// How far the proofs count that the request still lacks, by the rules in force.
     package func reaches(of request: PolicyRequest) -> Set<ProofReach> {
         var reaches: Set<ProofReach> = []
         for matches in matches(admit(request), [.decide]) {
@@ -58,14 +58,14 @@ extension CompiledPolicy {
         return reaches
     }
 
-    /// The numbers of all rules and scopes that match, ascending, whatever comes of it and whether
-    /// they are in force.
+    /// The numbers of all rules and scopes that match, ascending, whatever their effect and whether
+    /// or not they are in force.
     public func statements(matching request: PolicyRequest) -> [Int] {
         let cases = matches(admit(request), [.decide, .permit, .share, .limit])
         return Set(cases.flatMap(\.statements)).sorted()
     }
 
-    /// The limits in force that count the request, whatever is decided of it.
+    /// The limits in force that count the request, whatever the decision on it.
     public func limits(
         on request: AdmittedRequest
     ) -> [(statement: Int, limit: PolicyLimit)] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Checks that everything in an image leads somewhere: no number out of bounds, no search without
-/// an end, no node below itself.
+/// Checks that every reference in an image is valid: no number out of bounds, no search without an
+/// end, no node below itself.
 struct ImageInspection {
     private let image: PolicyImage
 
@@ -26,7 +26,7 @@ struct ImageInspection {
         guard holds else { throw .malformed("\(section)") }
     }
 
-    /// They lie one behind the other and fill the image, in whole records.
+    /// The sections are contiguous, fill the image, and consist of whole records.
     private func inspectSections() throws(PolicySnapshotError) {
         var place = PolicyImage.directoryLength
         for section in PolicyImage.Section.allCases {
@@ -89,7 +89,7 @@ struct ImageInspection {
         try inspectRanges(.lengthPlaces, into: .lengths)
     }
 
-    /// Place and number, one a record, of records of another section.
+    /// Checks records of place and number that refer to records of another section.
     private func inspectRanges(
         _ section: PolicyImage.Section, into other: PolicyImage.Section
     ) throws(PolicySnapshotError) {
@@ -217,13 +217,13 @@ struct ImageInspection {
         }
     }
 
-    /// Where a node lies, and what for.
+    /// The depth of a node, and the index it belongs to.
     private struct Place {
         let depth: Int
         let purpose: IndexPurpose
     }
 
-    /// They form trees: each node is led to once, from above.
+    /// The nodes form trees: each is referred to once, from above.
     private func inspectNodes() throws(PolicySnapshotError) {
         let count = image.count(.nodes)
         var places = [Place?](repeating: nil, count: count)
@@ -243,7 +243,7 @@ struct ImageInspection {
         }
     }
 
-    /// The nodes that its slots lead to; checks the slots and the leaves.
+    /// The nodes that the node's slots refer to; checks the slots and the leaves.
     private func children(
         of node: Int, _ purpose: IndexPurpose
     ) throws(PolicySnapshotError) -> [Int] {
@@ -271,7 +271,7 @@ struct ImageInspection {
         return children
     }
 
-    /// Its entries end, and do what the index is for.
+    /// Checks that the leaf's entries end, and serve the index's purpose.
     private func inspectLeaf(
         _ first: Int, _ purpose: IndexPurpose
     ) throws(PolicySnapshotError) {
@@ -287,7 +287,7 @@ struct ImageInspection {
     }
 }
 
-/// Reads the words of a section one behind the other, and no others.
+/// Reads the words of one section in order, and no others.
 private struct SectionReader {
     private let image: PolicyImage
     private let section: PolicyImage.Section

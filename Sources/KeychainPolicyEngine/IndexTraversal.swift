@@ -5,9 +5,9 @@ internal import KeychainPolicyModel
 struct CaseView {
     let present: UInt64
     let unknown: UInt64
-    /// Whether conditions on unknown facts hold: they do for what restricts.
+    /// Whether conditions on unknown facts hold, as they do for statements that restrict.
     private(set) var lenient = true
-    /// What the request is with unknown facts so taken, and taken the other way.
+    /// The request's masks with unknown facts taken that way, and the other way.
     private(set) var masks: FactMasks
     private(set) var opposite: FactMasks
     private(set) var isMember: Bool
@@ -26,7 +26,7 @@ struct CaseView {
         self.operation = operation
     }
 
-    /// The same for statements that grant: what is unknown doesn't hold.
+    /// The view for statements that grant, where conditions on unknown facts don't hold.
     var granting: CaseView {
         var view = self
         view.lenient = false
@@ -45,7 +45,7 @@ struct CaseView {
     func isUnknown(_ dimension: UInt32) -> Bool { unknown & (1 << UInt64(dimension)) != 0 }
 }
 
-/// What becomes of the statements that match.
+/// Receives the statements that match.
 protocol CandidateSink {
     /// Whether the statement could still change anything.
     func wants(_ head: EntryHead) -> Bool
@@ -53,8 +53,8 @@ protocol CandidateSink {
         _ head: EntryHead, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>)
 }
 
-/// Finds the statements that match a request. All numbers it follows were checked when the image
-/// was loaded; Span checks them again.
+/// Finds the statements that match a request. All references were checked when the image was
+/// loaded, and Span checks them again.
 struct IndexTraversal {
     private let entries: Int
     private let nodes: Int
@@ -70,7 +70,7 @@ struct IndexTraversal {
         conditions = image.start(.conditions)
     }
 
-    /// Offers every statement that matches, some of them more than once.
+    /// Passes on every statement that matches, some of them more than once.
     func visit<Sink: CandidateSink>(
         node: UInt32, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>,
         _ sink: inout Sink
@@ -99,7 +99,7 @@ struct IndexTraversal {
         }
     }
 
-    /// Visits what is filed under the fact, if anything is.
+    /// Visits the entries under the fact, if there are any.
     @inline(__always)
     private func follow<Sink: CandidateSink>(
         _ fact: UInt32, _ record: Int, _ view: CaseView, _ words: Span<UInt32>,
@@ -131,8 +131,8 @@ struct IndexTraversal {
         }
     }
 
-    /// An unknown fact could be any: all that is filed under its dimension is a candidate. What
-    /// grants doesn't hold then.
+    /// Visits all entries of a dimension whose fact is unknown, as it could be any of them.
+    /// Statements that grant don't hold then.
     private func visitUnknown<Sink: CandidateSink>(
         _ dimensions: UInt64, _ record: Int, _ view: CaseView, _ words: Span<UInt32>,
         _ facts: Span<UInt32>, _ sink: inout Sink
@@ -165,7 +165,7 @@ struct IndexTraversal {
         }
     }
 
-    /// What the entry's first words leave open.
+    /// Checks the conditions that the entry's first words leave open.
     @inline(__always)
     private func holds(
         _ entry: Int, _ head: EntryHead, _ view: CaseView, _ words: Span<UInt32>,
@@ -205,7 +205,7 @@ struct IndexTraversal {
         return true
     }
 
-    /// Unknown facts count the other way in an exception.
+    /// In an exception, unknown facts count the other way.
     private func isException(
         at start: Int, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>
     ) -> Bool {
@@ -261,14 +261,14 @@ struct IndexTraversal {
     }
 }
 
-/// How the nodes of an index lead to one another.
+/// The format of an index's nodes.
 package enum IndexNode {
-    /// How many nodes lie above one another at most.
+    /// The most levels of nodes.
     package static let mostDepth = 4
-    /// Set in a slot's target when it is a node.
+    /// Set in a slot's target that is a node.
     package static let isNode: UInt32 = 1 << 31
 
-    /// Where the fact's slot would be in a table of so many bits.
+    /// The fact's slot in a table of 2^`bits` slots.
     @inline(__always)
     package static func slot(_ fact: UInt32, _ bits: UInt32) -> Int {
         Int(truncatingIfNeeded: (fact &* 0x9E37_79B1) &>> (32 &- bits))

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the compiler hands to the daemon: a policy, what it lets others know of, a summary for
-/// people, and the files that it was made of; or, in words, why there is none.
+/// The compiler's output for the daemon: a policy, the part of it that lets others know of items, a
+/// summary for people, and the files that it was made of; or the reason, in words, why there is
+/// none.
 ///
-/// `KCPP2`, a newline, and blocks of four bytes of length (little-endian) and so many bytes: those
-/// three, and for each file its level, a digit, with its name, and what is in it.
+/// `KCPP2`, a newline, and blocks of four bytes of length (little-endian) and so many bytes: the
+/// first three parts, and two blocks for each file, the first with its level as a digit and its
+/// name, the second with its content.
 public struct PolicyBundle: Sendable {
-    /// Files that are more than this together are not handed on.
+    /// Files with more bytes than this together are left out.
     public static let mostSourceBytes = 16 << 20
     public static let mostBytes =
         2 * CompiledPolicy.mostSnapshotBytes + mostSourceBytes + 2 << 20
@@ -29,12 +31,12 @@ public struct PolicyBundle: Sendable {
 
     public let policy: CompiledPolicy
     public let reach: CompiledPolicy
-    /// Which files it was made of, a line each.
+    /// The files that it was made of, one line each.
     public let summary: String
-    /// Empty where they are not known, or too much.
+    /// Empty where the files are unknown, or too large.
     public private(set) var sources: [Source]
 
-    /// Sources that are too much are left out.
+    /// Leaves out sources that are too large.
     package init(
         _ policy: CompiledPolicy, reach: CompiledPolicy, summary: String, sources: [Source] = []
     ) {
@@ -63,7 +65,7 @@ public struct PolicyBundle: Sendable {
         return bytes
     }
 
-    /// Refuses what is cut off, altered or of another version.
+    /// Throws for bytes that are cut off, altered or of another version.
     public init(bytes: [UInt8]) throws(PolicySnapshotError) {
         guard bytes.count <= Self.mostBytes else { throw .tooLong(limit: Self.mostBytes) }
         guard bytes.starts(with: Self.magic) else { throw .notASnapshot }

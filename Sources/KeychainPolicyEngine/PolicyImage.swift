@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainPolicyModel
 
-/// A compiled policy as it lies in memory and in a snapshot: one array of 32-bit words, cut into
-/// sections. Nothing in it is an address, so nothing need be rebuilt when it is loaded.
+/// A compiled policy in memory and in a snapshot: one array of 32-bit words, cut into sections. It
+/// contains no addresses, so it is used as it was loaded.
 package struct PolicyImage: Sendable, Equatable {
-    /// What each section holds; the numbers count words a record.
+    /// The content of each section; the numbers count words per record.
     package enum Section: Int, CaseIterable {
         /// UTF-8 of all texts, four bytes a word.
         case bytes
@@ -28,7 +28,7 @@ package struct PolicyImage: Sendable, Equatable {
         case entries
         /// Nodes, 5: first slot, bits of their number, dimensions (2), remaining entries.
         case nodes
-        /// 2: a fact, and where its rules are.
+        /// 2: a fact, and the place of its rules.
         case slots
         /// Demands, 4: tree, scope, within (2).
         case demands
@@ -47,7 +47,7 @@ package struct PolicyImage: Sendable, Equatable {
         /// Roots of the indices, and the certificate.
         case summary
 
-        /// Words a record.
+        /// Words per record.
         package var stride: Int {
             switch self {
             case .symbols, .statements, .entries, .demands: 4
@@ -71,12 +71,12 @@ package struct PolicyImage: Sendable, Equatable {
 
     package let words: [UInt32]
 
-    /// Where the section begins, in words.
+    /// The start of the section, in words.
     package func start(_ section: Section) -> Int {
         Int(words[Self.headerLength + 2 * section.rawValue])
     }
 
-    /// How many words it has.
+    /// The length of the section, in words.
     package func length(_ section: Section) -> Int {
         Int(words[Self.headerLength + 2 * section.rawValue + 1])
     }
@@ -92,7 +92,7 @@ package struct PolicyImage: Sendable, Equatable {
         UInt64(word(section, record, offset)) | UInt64(word(section, record, offset + 1)) << 32
     }
 
-    /// The text whose place and length a record holds.
+    /// The text whose place and length are in a record.
     package func text(_ section: Section, _ record: Int, _ offset: Int = 0) -> PolicyText {
         let place = Int(word(section, record, offset))
         let length = Int(word(section, record, offset + 1))
@@ -108,7 +108,7 @@ package struct PolicyImage: Sendable, Equatable {
 }
 
 extension PolicyImage {
-    /// Lays the sections out behind a header.
+    /// Lays out the sections after a header.
     package init(_ sections: [Section: [UInt32]]) {
         var words = Self.magic + [Self.version, 0, 0, 0]
         var body: [UInt32] = []
@@ -126,8 +126,8 @@ extension PolicyImage {
         self.words = words
     }
 
-    /// FNV-1a over all words but the sum's own. It finds damage; who may write the file is a
-    /// matter of its owner and mode.
+    /// FNV-1a over all words except the sum's own. It detects damage; the file's owner and mode
+    /// decide which programs may write it.
     package static func checksum(_ words: [UInt32]) -> UInt64 {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         for (place, word) in words.enumerated() where place != 4 && place != 5 {
@@ -148,12 +148,12 @@ package enum StatementKind: UInt32, CaseIterable {
     case forbid, closed, require, permit, share, redact, audit, limit, membership
 }
 
-/// What an index is looked through for. Most requests need the first alone: permits matter where a
-/// scope is closed, shares and memberships to strangers, and limits are counted apart.
+/// The purpose of an index. Most requests need only the first: permits matter where a scope is
+/// closed, shares and memberships matter to strangers, and limits are counted apart.
 package enum IndexPurpose: Int, CaseIterable {
     case decide, permit, share, join, limit
 
-    /// Its statements grant something, so they must match for certain.
+    /// Whether its statements grant something, so that they must match for certain.
     package var grants: Bool { self == .permit || self == .share || self == .join }
 
     /// Words of its record in the summary: root, most candidates, number of statements.
@@ -183,7 +183,7 @@ package struct EntryHead {
     package static let mostStatements = 1 << 20
     package static let isLast: UInt32 = 1 << 24
     package static let permissive: UInt32 = 1 << 25
-    /// Its statement has conditions that the entry doesn't tell.
+    /// Set where the statement has conditions beside the entry's.
     package static let hasMore: UInt32 = 1 << 26
 
     package var statement: UInt32 { word & 0xFFFFF }
@@ -194,7 +194,8 @@ package struct EntryHead {
 }
 
 /// The dimensions in which facts are numbered, and a fact's number: its dimension and, from 1, its
-/// place there. What no rule mentions has no number, so matching is comparing integers.
+/// place there. Values that no rule mentions have no number, so that matching only compares
+/// integers.
 package enum Dimension {
     // Written out, since a decision reads them: text fields come first, from 0.
     package static let uid = 20

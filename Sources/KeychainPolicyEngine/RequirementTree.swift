@@ -9,7 +9,7 @@ package enum TreeKind: UInt32 {
 }
 
 extension PolicyConstraint {
-    /// How deep a requirement may nest.
+    /// The deepest nesting of a requirement.
     public static let mostDepth = 16
 
     package var depth: Int {
@@ -22,7 +22,7 @@ extension PolicyConstraint {
 }
 
 extension PolicyFactor {
-    /// Place among all factors.
+    /// The factor's place among all factors.
     package var index: Int {
         switch self {
         case .presence: 0

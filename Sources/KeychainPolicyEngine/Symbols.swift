@@ -5,7 +5,7 @@ public import KeychainPolicyModel
 // running hash at each length that a prefix of the field has, a suffix by the same from the end,
 // and a pattern with stars inside by its first piece.
 
-/// What a symbol's text is to the field.
+/// How a symbol's text relates to the field's.
 package enum SymbolKind: UInt32, CaseIterable {
     case literal, prefix, suffix
     /// The first piece of a pattern with stars inside.
@@ -81,7 +81,7 @@ extension PolicyImage {
         }
     }
 
-    /// The lengths, ascending, that texts of the kind have, as they are passed one by one.
+    /// The ascending lengths of texts of one kind, consumed one by one.
     private struct Lengths {
         var place: Int
         let end: Int
@@ -102,7 +102,7 @@ extension PolicyImage {
         return Lengths(place: start, end: start + Int(word(.lengthPlaces, record, 1)))
     }
 
-    /// What the symbol stands for: a fact, or for an anchor the place of its patterns.
+    /// The symbol's meaning: a fact, or for an anchor the place of its patterns.
     private func symbol(
         _ text: Span<UInt8>, _ part: Range<Int>, _ field: TextField, _ kind: SymbolKind,
         _ hash: UInt32
@@ -152,17 +152,16 @@ extension PolicyImage {
 }
 
 /// The texts of a subject and its environment in the numbers of one policy: made once for a
-/// connection, and good for as long as the texts are the same. An object, as each judgement hands it
-/// on.
+/// connection, and valid while the texts are the same. A class, as each judgement passes it on.
 public final class NumberedTexts: Sendable {
-    /// Of the policy that numbered them.
+    /// The checksum of the policy that numbered them.
     private let checksum: UInt64
-    /// What was numbered.
+    /// The facts that were numbered.
     private let facts: PolicyFacts
-    /// For each field of `TextField.ofSubject` where its numbers end.
+    /// For each field of `TextField.ofSubject`, the end of its numbers.
     private let ends: [Int]
     private let numbers: [UInt32]
-    /// The dimensions of those that could not be established.
+    /// The dimensions of unknown texts.
     let unknown: UInt64
 
     init(_ facts: PolicyFacts, of policy: borrowing CompiledPolicy) {
@@ -187,12 +186,12 @@ public final class NumberedTexts: Sendable {
         numbers = (0..<words.count).map { words[$0] }
     }
 
-    /// Whether they say of these facts what the policy would.
+    /// Whether they are the numbers that the policy would give to these facts.
     public func hold(for facts: PolicyFacts, under policy: borrowing CompiledPolicy) -> Bool {
         checksum == policy.checksum && self.facts.hasTextsOfSubject(of: facts)
     }
 
-    /// Adds those of the field that has this place in `TextField.ofSubject`.
+    /// Adds the numbers of the field at that place in `TextField.ofSubject`.
     func add(_ place: Int, to words: inout FactWords) {
         var number = place == 0 ? 0 : ends[place - 1]
         while number < ends[place] {
@@ -207,15 +206,15 @@ extension CompiledPolicy {
     public func number(_ facts: PolicyFacts) -> NumberedTexts { NumberedTexts(facts, of: self) }
 }
 
-/// Words that lie in the value itself as long as they fit: a plain request takes no memory.
+/// Words stored inline while they fit, so that a plain request allocates no memory.
 struct FactWords: Sendable {
     static let mostInline = 160
     private(set) var inline = InlineArray<160, UInt32>(repeating: 0)
-    /// All of them, once they don't fit.
+    /// All words, once they no longer fit.
     private(set) var spilled: [UInt32] = []
     private(set) var count: Int
 
-    /// The first ones are to be set.
+    /// The caller must set the first `count` words.
     init(count: Int) { self.count = count }
 
     var isSpilled: Bool { !spilled.isEmpty }
@@ -243,7 +242,7 @@ struct FactWords: Sendable {
     }
 }
 
-/// The fields that fit two words, so that most candidates are refused without a further look.
+/// Two words of facts that refuse most candidates without a further look.
 ///
 /// `choices` has a run of bits each for operation, class and session, and an unused bit above each
 /// run. A request sets the bits of its values, a rule those it takes; each run must have one in
@@ -262,15 +261,15 @@ package struct FactMasks: Equatable {
     package static let anySession: UInt32 = 1 << 28
     private static let carry: UInt32 = 0x1FFF | 0x7F << classShift | 0x7F << sessionShift
     private static let carried: UInt32 = 1 << 13 | 1 << 21 | 1 << 29
-    /// Those that have a place, in the order of their places, which are as `BooleanField` counts them.
+    /// The Booleans with a place, in the order of their places, as in `BooleanField`.
     private static let booleans: [BooleanField] = [
         .trustedExe, .tty, .member, .remote, .active, .screenLocked, .unlocked, .passcodeSet,
     ]
     private static let hasShift: UInt32 = 16
     private static let lacksShift: UInt32 = 24
 
-    /// Whether a request that is this may match a rule that asks for `rule`. Adding all ones
-    /// to a run carries into the bit above it unless the run is empty.
+    /// Whether a request with these facts may match a rule with those. Adding all ones to a run
+    /// carries into the bit above it unless the run is empty.
     @inline(__always)
     package func meets(choices ruleChoices: UInt32, needs ruleNeeds: UInt32) -> Bool {
         let common = choices & ruleChoices
@@ -296,7 +295,7 @@ package struct FactMasks: Equatable {
 }
 
 extension FactMasks {
-    /// What the facts are; unknown ones can be anything (`unknownHolds`) or nothing at all.
+    /// The masks of the facts; an unknown fact matches every value if `unknownHolds`, else none.
     package init(_ facts: PolicyFacts, unknownHolds: Bool) {
         choices = Self.anyClass | Self.anySession
         for field in [ChoiceField.itemClass, .session] {

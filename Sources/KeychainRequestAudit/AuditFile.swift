@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// Lines at the end of a file, which is moved aside when it has grown long. The file beside it keeps
+/// Lines appended to a file, which is moved aside when it has grown long. The file beside it keeps
 /// each user's newest lines up to that user's share, so that no user's lines push another's out. A
 /// full disk loses lines, never answers.
 struct AuditFile {
     static let longest = 16 * 1024 * 1024
 
     private let path: String
-    /// Bytes of the file that is written to, and of the one beside it.
+    /// The most bytes of the current file, and of the one beside it.
     private let longest: Int
     private var file: GrowingFile?
 
@@ -22,13 +22,13 @@ struct AuditFile {
             return
         }
         self.file = file
-        // Moving aside has failed for as long.
+        // The file is twice as long as it should be: moving it aside has failed before.
         guard size < 2 * longest else { return moveAside() }
         try? file.append(line)
         if size + line.count > longest { moveAside() }
     }
 
-    /// Where this is interrupted lines are there twice, and none is lost.
+    /// An interruption leaves lines twice, and loses none.
     private mutating func moveAside() {
         let (beside, new) = (path + ".1", path + ".new")
         let older = (try? content(beside)) ?? []
@@ -45,7 +45,7 @@ struct AuditFile {
         file = nil
     }
 
-    /// More than a line beyond `2 * longest` is in none of them.
+    /// Neither file is longer than `2 * longest` and one line.
     private func content(_ path: String) throws(SystemError) -> [UInt8] {
         try FileContents(reading: path, limit: 4 * longest, followingLinks: true).bytes
     }

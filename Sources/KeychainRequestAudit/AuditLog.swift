@@ -8,16 +8,16 @@ internal import KeychainSecrets
 internal import Synchronization
 
 /// One JSON line for each decision, in a file of the state folder, and a copy for the journal where
-/// there is one: who, what, with which evidence, and how it ended. Neither secrets nor names
+/// there is one: the caller, the operation, the evidence and the outcome. Neither secrets nor names
 /// of items.
 ///
-/// Reads that needed no question, and those that found nothing, are counted and written together, so
-/// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
-/// of lines and of bytes: each user's records have a pace, and a share of the file (`AuditShares`).
-/// What rests on a proof needs no line of the allowance, but its bytes.
+/// Reads that needed no question, and reads that found nothing, are counted and written together,
+/// so that a program that reads much does not fill the disk. The same holds beyond a user's
+/// allowance of lines and of bytes: each user's records have a pace, and a share of the file
+/// (`AuditShares`). A record that rests on a proof uses no line of the allowance, only its bytes.
 ///
-/// A line is in the file before the answer leaves. What is counted is counted before, and what the
-/// account database has to tell of it is looked up after.
+/// A line is in the file before the answer leaves. A counted record is counted before the answer
+/// leaves; the facts that the account database adds to it are looked up later.
 package final class AuditLog: Sendable {
     package enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
@@ -25,11 +25,11 @@ package final class AuditLog: Sendable {
         case changeSettings, changePreferences, authenticate, reloadPolicies, loadPolicies, backup,
             restore, repair
         case addProtector, removeProtector, testProtector, unlockAtLogin, introduce
-        /// What PAM's module or a screen locker asked for.
+        /// Requests of the PAM module or of a screen locker.
         case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
 
-    /// Who it was.
+    /// The user and program that made a request.
     package struct Subject: Sendable {
         package var user: UInt32
         package var process: Int32?
@@ -50,15 +50,15 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Lines a user may cause at once, and the seconds after which the user may cause another.
+    /// The lines that a user may cause at once, and the seconds that earn another.
     static let burst = 60
     fileprivate static let secondsPerLine = 6.0
-    /// The same in bytes.
+    /// The bytes that a user may cause at once, and the bytes earned per second.
     static let burstOfBytes = 256 * 1024
     fileprivate static let bytesPerSecond = 128.0
     fileprivate static let mostPrograms = 16
-    /// Of one user's that are counted apart; what the user does besides is counted by operation
-    /// alone.
+    /// The most kinds of one user's records that are counted apart; further ones are counted by
+    /// operation alone.
     static let mostKinds = 32
     fileprivate static let mostCounted = 4096
     fileprivate static let countFor: Duration = .seconds(10)
@@ -73,7 +73,7 @@ package final class AuditLog: Sendable {
         var program: String
         var ending: Ending
     }
-    /// How the requests ended that are counted together.
+    /// The outcome of requests that are counted together.
     fileprivate enum Ending: Hashable {
         case alike(RequestError?)
         case differently
@@ -87,11 +87,11 @@ package final class AuditLog: Sendable {
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
-        /// Below zero after a line that was longer than what was left.
+        /// Negative after a line that was longer than the rest of the allowance.
         var bytes = Double(AuditLog.burstOfBytes)
         var asOf = ContinuousClock.now
     }
-    /// How many there were, and what is known of the first.
+    /// The number of records, and the account of the first.
     fileprivate struct Counted {
         var count = 0
         var first: Account?
@@ -102,21 +102,21 @@ package final class AuditLog: Sendable {
         var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
-        /// The last of each user's records in which a policy refuses, by their number.
+        /// The last of each user's records in which a policy refuses, with its number.
         var denied: [UInt32: (number: UInt64, record: AuditRecord)] = [:]
         var deniedCount: UInt64 = 0
-        /// What has been counted is about to be written.
+        /// True while counted records are about to be written.
         var isFlushing = false
     }
 
-    /// Every request counts here: so this lock is never held while something is written.
+    /// Every request counts under this lock, so it is never held while something is written.
     private let state = ShortLock(State())
     private let file: Mutex<AuditFile>
     private let journal: (any AuditSink)?
-    /// What is counted is completed here, and written after it.
+    /// Counted records are completed on this queue, and then written.
     private let completing = DispatchQueue(label: "audit")
     private let completed = DispatchGroup()
-    /// For the account database, where all has to be written.
+    /// How long the last write waits for the account database.
     private static let lastPatience = DispatchTimeInterval.seconds(2)
 
     package init(folder: String, journal: (any AuditSink)? = nil) {
@@ -162,8 +162,8 @@ package final class AuditLog: Sendable {
         flushIfDue()
     }
 
-    /// Policies that were read, and what came of it. There is a line for each, whatever else root
-    /// has caused: it says what decided from then on.
+    /// Records a load of policies and its result. Each load has a line, whatever else root has
+    /// caused: the line says what decided from then on.
     package func record(
         _ load: PolicyLoad?, under policy: PolicyRevision?, by subject: Subject,
         _ error: RequestError?
@@ -173,7 +173,7 @@ package final class AuditLog: Sendable {
         write(Self.record(event, Evidence(), nil, nil))
     }
 
-    /// What is known of the first of those that are counted.
+    /// Completes the account of the first of several counted records.
     private func complete(
         _ place: Tally, _ event: Event, _ notes: RequestNotes,
         _ facts: @escaping @Sendable () -> PolicyFacts
@@ -185,14 +185,14 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// For the user who asks why.
+    /// Keeps a refusal for `lastDenied`.
     private func keep(_ record: AuditRecord) {
         guard record.tellsOfRefusal else { return }
         state.withLock { $0.keep(record) }
     }
 
-    /// The last record, since the service began, in which a policy refuses a request of that user's;
-    /// of any user's for root. A line of the log without its end.
+    /// The last record, since the service began, in which a policy refused a request of the user;
+    /// for root, of any user. A line of the log without its end.
     package func lastDenied(of user: UInt32) -> String? {
         let record = state.withLock { state in
             user == 0
@@ -202,26 +202,26 @@ package final class AuditLog: Sendable {
         return record.map { String(decoding: $0.line.dropLast(), as: UTF8.self) }
     }
 
-    /// Writes what has been counted, where it is old enough, once it is completed.
+    /// Writes counted records that are old enough, once they are completed.
     package func flushIfDue() {
         guard state.withLock({ $0.beginsFlushing() }) else { return }
         completing.async(group: completed) { [self] in writeCounted() }
     }
 
-    /// Writes what has been counted.
+    /// Writes all counted records.
     package func flush() {
         _ = completed.wait(timeout: .now() + Self.lastPatience)
         writeCounted()
     }
 
-    /// The last that is written.
+    /// Writes the last records, and ends the journal.
     package func finish() {
         _ = completed.wait(timeout: .now() + Self.lastPatience)
         writeCounted(isLast: true)
         journal?.finish()
     }
 
-    /// What is beyond its user's allowance stays counted, by operation alone.
+    /// Records beyond their user's allowance stay counted, by operation alone.
     private func writeCounted(isLast: Bool = false) {
         for (tally, counted) in state.withLock({ $0.takeCounted() }) {
             let mayWrite = state.withLock { state in
@@ -247,12 +247,12 @@ package final class AuditLog: Sendable {
         journal?.append(record)
     }
 
-    /// What the policy made of a request, in words that `keychainctl policy` reads.
+    /// The policy's decision on a request, in the form that `keychainctl policy` reads.
     fileprivate struct Account {
         /// nil where it is too long for a record.
         let request: String?
         let decision: PolicyDecision
-        /// What the request does not tell in full.
+        /// Names of facts that the request tells only in part.
         let cut: [String]
 
         init?(_ notes: RequestNotes, completedBy facts: () -> PolicyFacts) {
@@ -266,7 +266,7 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// What was asked, by which program, and how it ended.
+    /// The operation, the program that asked for it, and the outcome.
     fileprivate struct Event {
         let operation: Operation
         let subject: Subject
@@ -325,7 +325,7 @@ extension AuditLog.State {
 
     func hasRoom(for user: UInt32) -> Bool { allowance(of: user).bytes > 0 }
 
-    /// With what has been earned meanwhile.
+    /// The user's allowance, with what was earned since its last use.
     private func allowance(of user: UInt32) -> AuditLog.Allowance {
         var allowance = allowances[user] ?? AuditLog.Allowance()
         let now = ContinuousClock.now
@@ -340,7 +340,8 @@ extension AuditLog.State {
         return allowance
     }
 
-    /// Where it was counted, and whether it is the first of its kind.
+    /// Counts the tally. Returns the tally that counts it, and whether the record is the first of
+    /// its kind.
     fileprivate mutating func count(
         _ tally: AuditLog.Tally
     ) -> (place: AuditLog.Tally, isFirst: Bool) {
@@ -352,15 +353,15 @@ extension AuditLog.State {
         return (place, true)
     }
 
-    /// One more of those that were counted before; false where there were none.
+    /// Counts one more of a known tally; false where it is not known.
     private mutating func countAgain(_ tally: AuditLog.Tally) -> Bool {
         guard let known = tallies.index(forKey: tally) else { return false }
         tallies.values[known].count += 1
         return true
     }
 
-    /// Of one that was not counted before. A user may have any number of programs; the file names some
-    /// of them.
+    /// The tally for a kind that was not counted before. A user may run any number of programs; the
+    /// file names some of them.
     private mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
         var tally = tally
         let known = programs[tally.user, default: []]
@@ -377,7 +378,7 @@ extension AuditLog.State {
         return tally
     }
 
-    /// The user who was refused longest ago gives way.
+    /// Keeps the record in place of the user whose refusal is the oldest, where too many are kept.
     mutating func keep(_ record: AuditRecord) {
         if denied[record.user] == nil, denied.count >= AuditLog.mostDenied,
             let oldest = denied.min(by: { $0.value.number < $1.value.number })
@@ -394,7 +395,7 @@ extension AuditLog.State {
         allowances[user] = allowance
     }
 
-    /// True once, until what is counted is taken.
+    /// Returns true once, then false until the counted records are taken.
     mutating func beginsFlushing() -> Bool {
         let isDue =
             tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now

@@ -15,19 +15,19 @@ package struct AuditRecord: Encodable, Sendable {
     /// Methods of proof.
     package let evidence: [String]
     package let outcome: AuditOutcome
-    /// Ids of the rules that made it so.
+    /// The ids of the rules that decided.
     package let because: [String]
-    /// Fingerprints of the items that were concerned.
+    /// Fingerprints of the items concerned.
     package let items: [String]
     package let count: Int
     package let milliseconds: Double?
-    /// What an item's list of programs had to do with it.
+    /// The part that an item's list of programs played.
     package let trust: String?
     package let request: String?
     let decision: String?
     package let requires: String?
     package let would: String?
-    /// Facts of the request that were too long to be told: their names, and how they begin.
+    /// Facts of the request that were too long: their names, and their first characters.
     package let cut: [String]
     /// The revision of the policies that decided, or that were read.
     package let policy: String?
@@ -35,21 +35,22 @@ package struct AuditRecord: Encodable, Sendable {
 
     private typealias CodingKeys = AuditField
 
-    /// Bytes of any text in a record. What a user may make as long as a program's name, an access
-    /// group or an item's name would otherwise fill the file.
+    /// The most bytes of any text in a record. Names of programs, access groups and items may be
+    /// long at a user's will, and would otherwise fill the file.
     package static let longestText = 256
     static let longestRequest = 8 * 1024
 
-    /// A text that is longer ends with “…”.
+    /// Shortens a longer text, with “…” at its end.
     package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
 
-    /// Whether it tells of a request that a policy refused, with all that the refusal rests on.
+    /// Whether the record tells of a request that a policy refused, with all that the refusal rests
+    /// on.
     var tellsOfRefusal: Bool {
         request != nil
             && [PolicyOutcome.deny, .interactionNotAllowed].contains { $0.rawValue == decision }
     }
 
-    /// A JSON object and the line's end.
+    /// A JSON object and a line end.
     package var line: [UInt8] {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601

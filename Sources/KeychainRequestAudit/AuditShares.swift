@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of many users' lines is kept where there is not room for all: of each user the newest, up to
-/// a share. What a user leaves of a share is the others'. Root's and the daemon's own lines are those
-/// of user 0.
+/// Selects the lines to keep where there is no room for all users' lines: each user's newest, up to
+/// a share. The part of a share that a user leaves free goes to the others. Root's and the daemon's
+/// own lines are those of user 0.
 struct AuditShares {
     private static let mark = Array(",\"user\":".utf8)
 
     private let bytes: [UInt8]
-    /// With their ends, in order.
+    /// The lines with their ends, in order.
     private let lines: [(place: Range<Int>, user: UInt32?)]
 
     init(lines bytes: [UInt8]) {
@@ -23,13 +23,13 @@ struct AuditShares {
         self.lines = lines
     }
 
-    /// In the order in which they were.
+    /// The lines that are kept, in their order.
     func kept(within room: Int) -> [UInt8] {
         var left = shares(within: room)
         var kept: [Range<Int>] = []
         for line in lines.reversed() {
             let share = left[line.user, default: 0]
-            // No older line takes the room that a newer one could not.
+            // An older line must not take room that was too small for a newer one.
             left[line.user] = share >= line.place.count ? share - line.place.count : 0
             if share >= line.place.count { kept.append(line.place) }
         }
@@ -37,8 +37,8 @@ struct AuditShares {
         return kept.reversed().flatMap { bytes[$0] }
     }
 
-    /// Bytes for each user: as many as there are where all fit in, else the same for all that have
-    /// more.
+    /// Bytes for each user: all of a user's where they fit, else the same number for all users who
+    /// have more.
     private func shares(within room: Int) -> [UInt32?: Int] {
         var sizes: [UInt32?: Int] = [:]
         for line in lines { sizes[line.user, default: 0] += line.place.count }
@@ -52,8 +52,8 @@ struct AuditShares {
         return shares
     }
 
-    /// The number behind the line's own key, which no text within it can show: a text's quotes have a
-    /// backslash before them. nil for a line that is no record.
+    /// The number behind the line's own `user` key. No text within the line can imitate the key, as
+    /// a text's quotes are escaped with a backslash. nil for a line that is no record.
     private static func user(_ line: ArraySlice<UInt8>) -> UInt32? {
         guard var place = line.indices.last(where: { line[$0...].starts(with: mark) }) else {
             return nil

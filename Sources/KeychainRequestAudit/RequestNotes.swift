@@ -7,15 +7,15 @@ package import KeychainPolicyModel
 internal import KeychainSecrets
 internal import Synchronization
 
-/// What is learnt of a request on its way, for the audit and for the explanation of a refusal: that
-/// is one word, and this is the rest.
+/// The facts learnt of a request on its way, for the audit and for the explanation of a refusal:
+/// the refusal itself is one code.
 package final class RequestNotes: Sendable {
     private static let mostRules = 16
 
     private struct Noted {
         var rules: [String] = []
         var place: String?
-        /// The first ones, and then none.
+        /// The first items; the other places are nil.
         var items = InlineArray<8, ItemReference?>(repeating: nil)
         var itemCount = 0
         var wantsFullAudit = false
@@ -27,7 +27,7 @@ package final class RequestNotes: Sendable {
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
-    /// The first of what was judged, or the first that was refused.
+    /// The first request that was judged, or the first that was refused.
     private struct Judged: Sendable {
         let subject: Subject
         let isDenied: Bool
@@ -37,7 +37,7 @@ package final class RequestNotes: Sendable {
         case item(AccessRequest, Evidence)
         case login(LoginUnlock)
     }
-    /// Something else that was done on the way to what was asked for.
+    /// Another operation that was done on the way.
     package struct Step: Sendable {
         package let operation: AuditLog.Operation
         package let refusal: RequestError?
@@ -45,21 +45,22 @@ package final class RequestNotes: Sendable {
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
 
-    /// Says where a caller's question would be shown: a display, or one terminal.
+    /// Where a caller's question would be shown: a display, or one terminal.
     package typealias PromptPlaces = @Sendable (Caller) -> String
 
     private let asker: (caller: Caller, places: PromptPlaces)?
 
-    /// Without an asker no question is shown anywhere.
+    /// Without an asker no question can be shown.
     package init(of asker: (caller: Caller, places: PromptPlaces)? = nil) { self.asker = asker }
 
-    /// Where a question about it would be shown; looked up where one would be.
+    /// Where a question about the request would be shown. Looked up only where a question would be
+    /// asked.
     package var promptPlace: String { asker.map { $0.places($0.caller) } ?? "" }
 
-    /// The ids of the rules that made it so.
+    /// The ids of the rules that decided.
     package var rules: [String] { noted.withLock { $0.rules } }
 
-    /// The same for people: the first of them with its place.
+    /// The rules for people: the first of them with its place.
     package var words: [String] {
         noted.withLock { noted in
             guard let first = noted.rules.first, let place = noted.place else { return noted.rules }
@@ -72,13 +73,13 @@ package final class RequestNotes: Sendable {
         noted.withLock { $0.judged?.judge.revision ?? $0.stranger?.judge.revision }
     }
 
-    /// What an item's list of programs had to do with it: `listed`, what the user chose, or how the
-    /// list was changed.
+    /// The part that an item's list of programs played: `listed`, the user's choice, or the change
+    /// of the list.
     package var trust: String? { noted.withLock { $0.trust } }
 
     package func note(trust word: String) { noted.withLock { $0.trust = word } }
 
-    /// What the user has proven to the request's questions: each method once.
+    /// The proofs that the user gave to the request's questions, each method once.
     package var proven: Evidence { noted.withLock { $0.proven } }
 
     package func note(proven evidence: Evidence) {
@@ -93,7 +94,7 @@ package final class RequestNotes: Sendable {
         noted.withLock { $0.steps.append(Step(operation: operation, refusal: error)) }
     }
 
-    /// The steps that were noted since they were taken last.
+    /// The steps noted since the last call.
     package func takeSteps() -> [Step] {
         noted.withLock { noted in
             defer { noted.steps = [] }
@@ -101,20 +102,20 @@ package final class RequestNotes: Sendable {
         }
     }
 
-    /// Items were changed: what refuses the rest of the request does not undo it.
+    /// Whether items were changed: a refusal of the rest of the request does not undo that.
     package var hasChanged: Bool { noted.withLock { $0.hasChanged } }
 
     package func noteChange() { noted.withLock { $0.hasChanged = true } }
 
-    /// Set where the request was judged without a look at whether the user can be asked: a record
-    /// tells that too, and looks then.
+    /// Set where the request was judged without looking up whether the user can be asked. A record
+    /// tells that too, and looks it up then.
     package var unlookedUI: ItemQuery.AuthenticationUI? { noted.withLock { $0.unlookedUI } }
 
     package func note(unlooked ui: ItemQuery.AuthenticationUI) {
         noted.withLock { $0.unlookedUI = ui }
     }
 
-    /// Fingerprints of the first items that were concerned.
+    /// Fingerprints of the first items concerned.
     package var items: [String] {
         let items = noted.withLock { $0.items }
         return items.indices.compactMap { place in
@@ -123,7 +124,7 @@ package final class RequestNotes: Sendable {
             }
         }
     }
-    /// A rule wants a line for each request.
+    /// Whether a rule wants a record for each request.
     package var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
 
     package func note(rules: [String], first place: String? = nil) {
@@ -153,7 +154,8 @@ package final class RequestNotes: Sendable {
         }
     }
 
-    /// The caller asked for items of a group that it is not let into, so that none was judged.
+    /// Notes that the caller asked for items of a group that is closed to it, so that no item was
+    /// judged.
     package func note(stranger item: PolicyFacts, _ operation: PolicyOperation, _ judge: Judge) {
         guard !judge.policy.isEmpty else { return }
         var facts = item
@@ -162,10 +164,10 @@ package final class RequestNotes: Sendable {
         noted.withLock { $0.stranger = (request, judge) }
     }
 
-    /// What the policy made of it, with the facts that it rests on. Names of items are in it only
-    /// where a rule wants all to be told.
+    /// The policy's decision on the request, with the facts that it rests on. Names of items are
+    /// included only where a rule wants a full record.
     ///
-    /// `facts` are those that the policy did not ask for: who reads the record may.
+    /// `facts` are those that the policy did not ask for: readers of the record may need them.
     package func account(
         completedBy facts: () -> PolicyFacts = { PolicyFacts() }
     ) -> (request: PolicyRequest, decision: PolicyDecision)? {
@@ -189,13 +191,13 @@ package final class RequestNotes: Sendable {
         return (isTold ? request : request.withoutNames, account.decision)
     }
 
-    /// A rule on trial would have had it otherwise.
+    /// Whether a permissive rule would have decided otherwise.
     var isComplainedOf: Bool {
         guard noted.withLock({ $0.judged?.judge.hasPermissiveRules }) == true else { return false }
         return account()?.decision.wouldDecide != nil
     }
 
-    /// What was granted, and by which rule where it was one.
+    /// Notes a grant, and the rule that allowed it, if there was one.
     package func note(_ grant: borrowing Grant) {
         if let rule = grant.because { note(rules: [rule]) }
         let (item, wantsFullAudit) = (grant.reference, grant.wantsFullAudit)

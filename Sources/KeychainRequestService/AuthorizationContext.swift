@@ -12,17 +12,18 @@ internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
 
-/// How one request's items are judged: the same facts for each of them.
+/// The facts that all items of one request are judged by.
 final class AuthorizationContext {
     let judge: Judge
     let circumstances: AccessRequest.Circumstances
     let keychainName: String
-    /// What is enrolled now; empty where nothing is.
+    /// The biometry enrolled now; empty where there is none.
     let biometry: [UInt8]
     let notes: RequestNotes
-    /// What lets the client know of an item beside its group and the policy.
+    /// How the client may know of an item other than by its group or the policy.
     var admission: (SealedItem) -> AccessRequest.Admission = { _ in .none }
-    /// What the verb does to an item besides. Each is judged for itself, and all must be allowed.
+    /// Further requests that the verb makes of an item. Each is judged on its own, and all must be
+    /// allowed.
     var also: (AuthorizationContext, SealedItem) -> [AccessRequest] = { _, _ in [] }
 
     init(
@@ -61,7 +62,8 @@ final class AuthorizationContext {
         return verdict
     }
 
-    /// What a later request for the item would come to: not recorded, as it is none.
+    /// The verdict that a later request for the item would get. It is not noted, as no such request
+    /// was made.
     func forecast(
         _ operation: PolicyOperation, of item: SealedItem, _ evidence: Evidence
     ) -> Verdict {
@@ -71,7 +73,7 @@ final class AuthorizationContext {
         return judge.judge(later, evidence.about(item.reference))
     }
 
-    /// How far the proofs will count that the item still needs.
+    /// How far the proofs that the item still needs will count.
     func reaches(_ item: SealedItem, _ evidence: Evidence) -> Set<ProofReach> {
         let evidence = evidence.about(item.reference)
         return ([request(item)] + also(self, item)).reduce(into: []) {
@@ -91,7 +93,7 @@ final class AuthorizationContext {
         circumstances.callerGroups.firstSame(as: item.accessGroup) != nil
     }
 
-    /// The refusal that a denial is, its reasons noted for the explanation of it.
+    /// Turns a denial into a refusal, and notes its rules for the explanation.
     func refusal(_ denial: Denial) -> RequestError {
         if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
         return RequestError(denial)
@@ -104,7 +106,7 @@ final class AuthorizationContext {
             circumstances, on: self.item(item, item.accessGroup, item.accessControl))
     }
 
-    /// The item among others of a search. What may be read may be listed, as far as no rule
+    /// The item as one of a search's results. An item that may be read may be listed, unless a rule
     /// requires more.
     func listing(_ item: SealedItem) -> AccessRequest {
         var listed = self.item(item, item.accessGroup, item.accessControl)
@@ -126,15 +128,16 @@ final class AuthorizationContext {
             keychain: keychainName, admission: admission(item))
     }
 
-    /// Rights that ask for the biometry that is enrolled now are bound to it.
+    /// Binds access control that asks for the currently enrolled biometry to the biometry of now.
     func bound(_ rights: ItemAccessControl) -> ItemAccessControl {
         rights.isBoundToBiometry ? rights.bound(to: biometry) : rights
     }
 }
 
 extension KeychainService {
-    /// Without evidence nothing is looked up that only proofs rest on: what is allowed by such a
-    /// first look is allowed by a whole one, as long as no rule asks how old a proof is.
+    /// Without `evidence`, facts that matter only with proofs are not looked up. A request that is
+    /// allowed without them is allowed with them too, as long as no rule asks for the age of a
+    /// proof.
     func context(
         _ intent: Intent, _ access: Authorization, _ keys: RequestKeys, _ scope: ItemScope,
         given evidence: Evidence?
@@ -142,7 +145,7 @@ extension KeychainService {
         let judge = policy.now.judge
         let client = access.client
         let few = scope.few
-        // Looked up only where a verdict can rest on it.
+        // Looked up only where a verdict can depend on it.
         var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
@@ -172,7 +175,7 @@ extension KeychainService {
                 mayAsk: mayAsk, provable: provable,
                 facts: facts,
                 numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
-                // Only rules on trial end on a day.
+                // The day matters only to permissive rules, which expire.
                 day: judge.hasPermissiveRules ? LocalTime.now.day : 0),
             keychainName: access.keychain.name.description, biometry: biometry,
             notes: client.notes)
@@ -192,8 +195,8 @@ extension KeychainService {
 
     // MARK: Limits
 
-    /// Counts a request about the item for the policy's limits. What comes back is asked for instead
-    /// by those that are exhausted.
+    /// Counts a request about the item towards the policy's limits. Returns the constraints that
+    /// exhausted limits ask for instead.
     func countLimits(
         _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool,
         _ counted: inout CountedLimits
@@ -219,14 +222,16 @@ extension KeychainService {
         }
     }
 
-    /// Whether the policy's limits leave room for a question about the item. Counts it.
+    /// Whether the policy's limits leave room for a question about the item. The question is
+    /// counted.
     func isWithinLimits(_ item: SealedItem, _ context: AuthorizationContext) -> Bool {
         var counted = CountedLimits()
         return (try? countLimits(item, context, isPrompted: true, &counted))?.isEmpty ?? false
     }
 
-    /// Does what opens the secrets of these items, as one guess at the application password of those
-    /// that were made with one. What opens none of them `shows` nothing, even if it succeeds.
+    /// Runs `body`, which opens the secrets of these items, as one guess at the application
+    /// password of those that have one. `outcome` is `.undecided` where `body` opens no secret, and
+    /// so its success proves no password right.
     func guessing<R>(
         _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
         shows outcome: UnlockThrottle.Outcome = .right,
@@ -260,7 +265,7 @@ extension Verdict {
 
 extension SealedItem {
     func restsOnPasscode(for operation: ItemOperation) -> Bool {
-        // What could never be read is not added either.
+        // An item that could never be read must not be added either.
         protection == .whenPasscodeSetThisDeviceOnly
             || asksForProof(for: operation)
             || (operation == .encrypt && asksForProof(for: .decrypt))
@@ -270,7 +275,7 @@ extension SealedItem {
         accessControl.constraint(for: operation) != .always
     }
 
-    /// What people know the item by.
+    /// The name that people know the item by.
     var shownName: String {
         for name in [AttributeName.label, .service, .server, .account] {
             if case .string(let text)? = attributes[name], !text.isEmpty { return text }

@@ -12,7 +12,7 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainService {
-    /// In one keychain after the other, as if they were one.
+    /// Searches one keychain after the other, as if they were one.
     func copyMatching(
         _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(RequestError) -> Void
     ) throws(RequestError) -> [Item] {
@@ -21,7 +21,8 @@ extension KeychainService {
         return try withoutActuallyEscaping(emit) { emit throws(RequestError) in
             let prompts = prompts(client)
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
-            // The user is asked for another program's item after all keychains were looked into.
+            // The user is asked for another program's item only after all keychains were searched:
+            // the program's own item may lie in a later one.
             let isLookedFor = keychains.count > 1 && query.namesOneItem
             do throws(RequestError) {
                 return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
@@ -52,13 +53,14 @@ extension KeychainService {
             }
             return try answer.finish()
         } catch {
-            // The question would not have been asked: that it could not be makes no difference.
+            // A request for all secrets is never put to the user: its error is the same whether or
+            // not a question was possible.
             throw error == .refused(.interactionNotAllowed) && query.wantsAllSecrets
                 ? .invalid(.needsProofOfEach) : error
         }
     }
 
-    /// Opens an item, where it is not one to leave out, and puts it into the answer.
+    /// Opens the item, unless it is one to leave out, and adds it to the answer.
     private func write(
         _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
     ) throws(RequestError) {
@@ -82,7 +84,7 @@ extension KeychainService {
         try answer.add(found, of: opened.item)
     }
 
-    /// nil for an item that is left out.
+    /// Returns nil for an item that the answer leaves out.
     private func grant(
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
     ) throws(RequestError) -> Grant? {
@@ -99,7 +101,7 @@ extension KeychainService {
         }
     }
 
-    /// nil for an item that is gone, or lost: none of the others is the worse for it.
+    /// Returns nil for an item that is gone or lost; the other items are answered all the same.
     private func open(
         _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
     ) throws(RequestError) -> OpenedItem? {
@@ -127,8 +129,8 @@ extension KeychainService {
 }
 
 extension Authorization {
-    /// From then on all items of the search may be opened: everything that will be read is looked at,
-    /// and the user asked once and for all of it.
+    /// Authorises all items of the search: looks at every item that will be read, and asks the user
+    /// once for all of them. When it returns, the items may be opened.
     func authorize(_ search: SearchPass, mayConsent: Bool) throws(RequestError) {
         if mayConsent { try askForConsent(search) }
         if try !considersUnproven(search) {
@@ -144,8 +146,8 @@ extension Authorization {
         if isListed { try service.consent.list(search, self) }
     }
 
-    /// Most items need no proof: so those that are found are looked at first without what only proofs
-    /// rest on.
+    /// Judges the items found without the facts that matter only with proofs, as most items need no
+    /// proof. Returns false where those facts must be looked up.
     private func considersUnproven(_ search: SearchPass) throws(RequestError) -> Bool {
         guard let found = search.found, consent == nil,
             !found.contains(where: { $0.asksForProof(for: .decrypt) }),
@@ -173,8 +175,8 @@ extension Authorization {
         }
     }
 
-    /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
-    /// The program is to ask for references, and then for the secrets of those that it wants.
+    /// Refuses to ask for the secrets of all passwords at once: a user can't weigh such a question.
+    /// The program must ask for references first, and then for the secrets that it wants.
     private func refuseToAsk(_ query: ItemQuery) throws(RequestError) {
         guard query.wantsAllSecrets else { return }
         let hasPassword = client.context?.applicationPassword != nil
@@ -185,13 +187,15 @@ extension Authorization {
 }
 
 extension SealedItem {
-    /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
+    /// The fields that an answer carries: no attributes where only the secret or the reference was
+    /// asked for.
     fileprivate func answered(
         _ parts: ReturnFields, without redacted: [String], isStrange: Bool
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.compactMap { PolicyEffect.attribute($0) }
-            // Who is let in need not know who else is.
+            // A program on the list of trusted programs must not learn which other programs are on
+            // it.
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
@@ -212,8 +216,8 @@ extension Item {
     }
 }
 
-/// An answer on its way out, in parts where it is long. No part leaves before the client, and the
-/// unlock that its items were opened with, have been looked at once more.
+/// Writes an answer, in parts where it is long. Before each part leaves, the client and the unlock
+/// that opened the part's items are checked once more.
 final class AnswerWriter {
     /// Items of one part.
     static let mostItems = 256
@@ -227,10 +231,10 @@ final class AnswerWriter {
     private let memory: MemoryBudget
     private let emit: ([Item]) throws(RequestError) -> Void
     private var part: [Item] = []
-    /// By which the items of this part are opened.
+    /// The authorisation that opened the items of this part.
     private var access: Authorization?
     private var unlock: UnlockWatch?
-    /// When the keys of its items are there: a bit for each availability.
+    /// The availabilities of the part's items: one bit for each raw value.
     private var availabilities: UInt8 = 0
     private var partBytes = 0
     private var allBytes = 0
@@ -252,12 +256,12 @@ final class AnswerWriter {
         self.emit = emit
     }
 
-    /// Before an item is opened, with so many bytes of a secret still to be read. The part before it
-    /// may have taken its reader long; and what lies here already goes first where there is not room
-    /// for both.
+    /// Prepares for opening an item with `bytes` of secret still to be read. After a part was sent,
+    /// the unlock is checked again, as the client may have taken long to read that part. Where
+    /// memory lacks room for both, the pending part is sent first.
     func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(RequestError) {
         if self.access !== access {
-            // What lies here was opened with another unlock.
+            // The pending items were opened with another unlock.
             try send()
             self.access = access
             unlock = try access.keys.unlock
@@ -294,7 +298,8 @@ final class AnswerWriter {
         if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
     }
 
-    /// The last part. One that holds much memory is sent from here, where the memory is counted.
+    /// Returns the last part. A part with counted memory is sent from here instead, while that
+    /// memory still counts.
     func finish() throws(RequestError) -> [Item] {
         guard count > 0 else { throw .state(.notFound) }
         if shares.isEmpty { try check() } else { try send() }
@@ -321,6 +326,6 @@ final class AnswerWriter {
 }
 
 extension SealedItem {
-    /// When the keys of the item are there.
+    /// When the item's class key is available.
     var availability: Accessibility.Availability { protection.availability }
 }

@@ -8,7 +8,7 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainService {
-    /// In each of the keychains meant: every item found, or none.
+    /// Deletes all matching items of a keychain or none, in one keychain after the other.
     func delete(_ query: ItemQuery, for client: any Client) throws(RequestError) -> Int {
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
@@ -31,8 +31,8 @@ extension KeychainService {
 }
 
 extension Authorization {
-    /// Deletes what needs no proof, and else asks: the user answers for the items that the question is
-    /// about, and for none that comes later.
+    /// Deletes items that need no proof, and otherwise asks. The user's answer counts for the items
+    /// that the question is about, and for none added later.
     fileprivate func delete(_ query: ItemQuery, in groups: GroupScope) throws(RequestError) -> Int {
         do throws(RequestError) { return try remove(query, groups) } catch {
             guard lacksProof else { throw error }
@@ -45,7 +45,8 @@ extension Authorization {
         return try remove(query, groups)
     }
 
-    /// What can't be read for want of a key can be deleted, where no rule could ask for anything.
+    /// Items that can't be read for want of a class key may be deleted, unless a rule could ask for
+    /// something.
     private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(RequestError) -> Int {
         let keys = try keys
         let context = try context

@@ -26,7 +26,7 @@ package final class KeychainService: Sendable {
         package var memory = MemoryBudget()
         package var audit: AuditLog?
         package var mode: ServiceStatus.Mode
-        /// Steps of the pass of authorisation; nil is the product's own.
+        /// Replacements for steps of authorisation; nil means the product's own.
         var unlocking: (any UnlockStep)?
         var consent: (any ConsentStep)?
 
@@ -80,8 +80,8 @@ package final class KeychainService: Sendable {
         consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
     }
 
-    /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
-    /// refused is recorded here, and before any of it leaves.
+    /// `emit` takes the parts of an answer that is too large for one message. Grants and refusals
+    /// are recorded here, before any part of the answer leaves.
     package func answer<V: Verb>(
         _ verb: V, for client: any Client, emit: (V.Answer) throws(RequestError) -> Void = { _ in }
     ) throws(RequestError) -> V.Answer {
@@ -109,7 +109,7 @@ package final class KeychainService: Sendable {
         isRecorded = true
     }
 
-    /// Records what was refused before it came here.
+    /// Records a refusal that was decided before the request reached the service.
     package func recordRefusal(of verb: some Verb, to client: any Client, _ error: RequestError) {
         record(verb, of: client, error)
     }
@@ -131,7 +131,7 @@ package final class KeychainService: Sendable {
             AuditLog.Operation(verb.auditName), client, proven, error, authentication)
     }
 
-    /// The questions of a request about keychains as a whole.
+    /// The prompts of a request about whole keychains.
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
 }
 
@@ -156,9 +156,9 @@ extension AuditLog {
 }
 
 extension KeychainService {
-    /// Does a verb's work in one keychain, and once more where the keychain was locked and its user
-    /// opens it. Work that says `.locked` has changed nothing; `hasTold` is whether it has told
-    /// something already, which must not be told again.
+    /// Does a verb's work in one keychain, and a second time where the keychain was locked and its
+    /// user unlocks it. Work that throws `.locked` has changed nothing. `hasTold` says whether the
+    /// work has already emitted a part of the answer, which must not be emitted twice.
     func withAccess<R>(
         to keychain: OpenKeychain, _ intent: Intent, _ prompts: UserPrompts,
         unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> R
@@ -174,7 +174,7 @@ extension KeychainService {
         return try work(Authorization(intent, in: keychain, prompts, by: self))
     }
 
-    /// The same in one keychain after the other, until the work says that it has enough.
+    /// Does the work in one keychain after the other, until it returns true.
     func withAccess(
         to keychains: [KeychainID], _ intent: Intent, _ prompts: UserPrompts,
         unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> Bool
@@ -185,7 +185,7 @@ extension KeychainService {
     }
 }
 
-/// Where each verb leads.
+/// Maps each verb to the function that does its work.
 extension KeychainService: VerbHandler {
     package func handle(_ verb: Add, for client: any Client) throws(RequestError) -> Item {
         try add(verb.item, verb.secret, returning: verb.parts, for: client)
@@ -280,7 +280,8 @@ extension KeychainService: VerbHandler {
         switch verb.question {
         case .report: break
         case .reload:
-            // What protects the policy itself is not expressible in it.
+            // Reloading is root's alone: a policy can't express the protection of the policy
+            // itself.
             guard user == 0 else { throw .refused(.notEntitled) }
             try prompts(client).checkClient()
             guard policy.reload() else { throw .failed(.damagedPolicy) }
@@ -334,7 +335,8 @@ extension KeychainService: VerbHandler {
 
     // MARK: Deputies
 
-    /// What a deputy asks for itself, of all of the user's programs, the daemon's server answers.
+    /// The daemon's server answers `Introduce`, `ForgetPeer` and `WatchKeychains`, which a deputy
+    /// sends for all of its user's programs. The service refuses any that reach it.
     package func handle(
         _ verb: Introduce, for client: any Client
     ) throws(RequestError) -> RelayedPeer {
@@ -426,6 +428,6 @@ extension KeychainService: VerbHandler {
 }
 
 extension AuditLog.Operation {
-    /// The log has all names of verbs, and those of what happens without one.
+    /// The log has all names of verbs, and further names for events without a verb.
     init(_ name: AuditName) { self = Self(rawValue: name.rawValue) ?? .status }
 }

@@ -6,33 +6,34 @@ internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import KeychainUserPresence
 
-/// What must be proven before items may be used: gathered first, so that the user is asked once.
+/// The proofs that items need before use, gathered first so that the user is asked once.
 struct PendingRequirements: Sendable {
-    /// Items that one question may be about: they are all remembered while it is open.
+    /// The most items that one question may be about: all are held in memory while it is open.
     private static let mostItems = 16_384
 
     private(set) var requirements: Set<Requirement> = []
-    /// The items that need a proof: the evidence that comes of it is good for these alone.
+    /// The items that need a proof. The evidence that the question brings counts for these alone.
     private(set) var items: Set<ItemReference> = []
-    /// What people know the first of them by.
+    /// Display names of the first of these items.
     private(set) var names: [String] = []
-    /// Of all that were looked at.
+    /// The first of all items that were considered.
     private(set) var first: SealedItem?
-    /// Items that were made with an application password, as many as a question names.
+    /// Items with an application password, at most as many as a question names.
     private(set) var passwordItems: Set<ItemReference> = []
     var usesApplicationPassword: Bool { !passwordItems.isEmpty }
-    /// Some of those that need a proof are not the caller's own.
+    /// Whether some of the items that need a proof are not the caller's own.
     private(set) var hasOthers = false
-    /// How far what is proven will count.
+    /// How far the new proofs will count.
     private(set) var reaches: Set<ProofReach> = []
-    /// The names of those, which the user is told where a password is all that is asked for.
+    /// Display names of `passwordItems`, which the user is shown where only a password is asked
+    /// for.
     private(set) var passwordNames: [String] = []
-    /// What was proven before.
+    /// Proofs made before this request.
     let evidence: Evidence
 
     init(given evidence: Evidence) { self.evidence = evidence }
 
-    /// Of items that need no proof.
+    /// For items that need no proof.
     init(plain items: [SealedItem]) {
         self.init(given: Evidence())
         for item in items { note(item) }
@@ -43,7 +44,7 @@ struct PendingRequirements: Sendable {
         noteApplicationPassword(of: item)
     }
 
-    /// Of an item that a query would leave out, but for a password that lies ready.
+    /// Notes an item that a query would leave out unless its password was given before.
     mutating func noteApplicationPassword(of item: SealedItem) {
         guard item.needsApplicationPassword, passwordItems.count < Question.mostNames else {
             return

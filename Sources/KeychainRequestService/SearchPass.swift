@@ -11,15 +11,15 @@ internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
 
-/// A search of one keychain: where it looks, and the items it found where those are few enough to be
-/// kept.
+/// A search of one keychain: its scope, and the items found where they are few enough to hold.
 final class SearchPass {
     let query: ItemQuery
     let groups: GroupScope
     private(set) var found: [SealedItem]?
     private let caller: Caller
     private let service: KeychainService
-    /// Items that the user lets the program have for now. Its own are found without them.
+    /// Items that the user lets the program use for now. The program's own items are found without
+    /// them.
     private lazy var allowed = Set(service.authentication.trust.items(for: caller))
 
     init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
@@ -30,13 +30,13 @@ final class SearchPass {
         found = try few(access)
     }
 
-    /// The item that the user has just let the program have.
+    /// Makes the item that the user has just let the program use the only one found.
     func admit(_ item: SealedItem) {
         allowed.insert(item.reference)
         found = [item]
     }
 
-    /// Whether an item of another program's is open to this one.
+    /// Whether another program's item is open to this program.
     func trusts(_ item: SealedItem) -> Bool {
         guard query.accessGroup == nil, let list = item.trusted,
             groups.all.firstSame(as: item.accessGroup) == nil
@@ -44,7 +44,8 @@ final class SearchPass {
         return allowed.contains(item.reference) || list.names(caller.identity)
     }
 
-    /// What is judged: how the program comes to know of items, and what a search does to them besides.
+    /// The scope that items are judged in: the caller's groups, each item's admission, and a `list`
+    /// request for an item of another program where the search may return several.
     var scope: ItemScope {
         ItemScope(groups: groups.own, few: found) { [self] context in
             context.admission = { self.trusts($0) ? .trusted : .none }
@@ -57,8 +58,8 @@ final class SearchPass {
 
     // MARK: Looking
 
-    /// Where to look: into groups, then among items that let the program in, then among those that
-    /// the user lets it have. A query that names a group wants none of the others.
+    /// The places to search, in order: groups, then items that trust the program, then items that
+    /// the user lets it use. A query that names a group searches only that group.
     private func step(_ place: Int) -> SearchScope? {
         switch place {
         case 0: return .groups(groups.all)
@@ -77,8 +78,8 @@ final class SearchPass {
         return some
     }
 
-    /// What is found, where it may be held: the program's own process holds the whole answer anyway,
-    /// the daemon never does.
+    /// The items found, where they may be held in memory; else nil. In embedded mode the program's
+    /// process holds the whole answer anyway; the daemon holds no more than one part of an answer.
     private func few(_ access: Authorization) throws(RequestError) -> [SealedItem]? {
         let isDaemon = access.service.isDaemon
         let limit = query.limit ?? .max
@@ -93,7 +94,7 @@ final class SearchPass {
             do {
                 let few = try access.keychain.file.find(
                     wanted(in: scope), in: scope, keys: keys.classKeys,
-                    // Safe: no more are found than the limit.
+                    // Safe: `found` has no more items than the limit.
                     atMost: limit - found.count, mostBytes: bytesLeft)
                 guard let few else { return nil }
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
@@ -112,7 +113,7 @@ final class SearchPass {
             for item in found where try !body(item) { return }
             return
         }
-        // Items that are left out must not use the limit up.
+        // Items that are left out must not count towards the limit.
         let mayBeUnknown = !groups.others.isEmpty
         var goesOn = true
         let (keys, context) = (try access.keys, try access.context)
@@ -167,9 +168,9 @@ extension OpenKeychain {
 
 /// The access groups that a call looks into.
 struct GroupScope: Sendable {
-    /// The caller's own: it is a member, and may know of every item.
+    /// The caller's own groups: a member may know of every item in them.
     let own: [String]
-    /// Those of others, in which the policy may let the caller know of some.
+    /// Groups of others, where the policy may let the caller know of some items.
     let others: [String]
     let all: [String]
     /// A rule fits groups by a pattern: of items that don't open it can't be told whether theirs does.
@@ -184,7 +185,7 @@ struct GroupScope: Sendable {
 }
 
 extension Authorization {
-    /// All groups the client may see something of, or the one that is named if it is among them.
+    /// All groups of which the client may see something, or only the named one if it is among them.
     func groups(
         _ query: ItemQuery, for operation: PolicyOperation? = nil
     ) throws(RequestError) -> GroupScope {
@@ -194,7 +195,8 @@ extension Authorization {
         let reach = reach(policy.reach, for: operation)
         let own = client.caller.accessGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .refused(.notEntitled) }
-        // Of groups that a rule names, those of which the keychain has items are in its own list.
+        // The keychain's own list covers the groups that rules name, as far as it has items of
+        // them.
         let others =
             reach.anyGroup && named == nil
             ? try groupsOfKeychain() : reach.groups.map(\.string)
@@ -219,8 +221,9 @@ extension Authorization {
         } catch { throw RequestError(error) }
     }
 
-    /// A share of everything is meant for the keychains of those who share. So in the machine's,
-    /// for others than root, a share names the group, and the kernel names the service.
+    /// A share of everything is meant for the keychains of the users who share. In the machine's
+    /// keychain, for callers other than root, a share must name the group, and the caller must be a
+    /// service that the kernel identifies.
     private func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation
     ) -> VisibleGroups {
@@ -233,8 +236,8 @@ extension Authorization {
 }
 
 extension Authorization {
-    /// The items that a change means, of those that the client may know of. They may be very many:
-    /// each is handed out, and none is kept.
+    /// The items that a change applies to, of those that the client may know of. There may be very
+    /// many: each is handed to `body`, and only its reference is kept.
     func meant(
         by query: ItemQuery, in groups: GroupScope,
         each body: (SealedItem) throws(RequestError) -> Void = { _ in }
@@ -258,8 +261,8 @@ extension Authorization {
 
 /// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {
-    /// Where a call looks: into the keychain that it names, or through its user's list. What is to be
-    /// changed is not looked for in the machine's, where that is neither named nor the default.
+    /// The keychains that a call searches: the named one, or its user's search list. A change that
+    /// names no keychain reaches the machine's only where that is the default.
     func keychains(
         _ query: ItemQuery, toChange: Bool, for caller: Caller
     ) throws(RequestError) -> [KeychainID] {
@@ -270,7 +273,7 @@ extension KeychainService {
         }
         let preferences = folder.preferences(of: caller)
         var names = preferences.searchList
-        // A reference means one item, wherever it is.
+        // A reference means one item, in any of the user's keychains.
         if query.references != nil {
             names += folder.names(of: caller.user).filter { !names.contains($0) }
         }
@@ -289,7 +292,7 @@ extension KeychainService {
         return keychains
     }
 
-    /// Where a new item goes.
+    /// The keychain for a new item: the named one, or the user's default.
     func keychainForNew(_ name: String?, for caller: Caller) throws(RequestError) -> KeychainID {
         let verified: KeychainName
         if let name {
@@ -305,8 +308,9 @@ extension KeychainService {
         return id
     }
 
-    /// Does the work in one place after the other until it says that it has enough, and says whether
-    /// any had something. Keychains of a list may be gone; one that is named must be there.
+    /// Does the work in one keychain after the other, until it returns true. Throws `.notFound`
+    /// where no keychain had anything. Keychains of a search list may be missing; a named one must
+    /// exist.
     func each(
         of keychains: [KeychainID],
         _ work: (OpenKeychain) throws(RequestError) -> Bool

@@ -11,7 +11,7 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainService {
-    /// In each of the keychains meant: every item found, or none.
+    /// Updates all matching items of a keychain or none, in one keychain after the other.
     func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for client: any Client
     ) throws(RequestError) -> Int {
@@ -40,7 +40,7 @@ extension KeychainService {
     }
 }
 
-/// What is written to each item.
+/// The change that is written to each item.
 private struct ItemUpdate {
     var change: ItemChange
     let secret: HeldSecret?
@@ -48,8 +48,8 @@ private struct ItemUpdate {
 }
 
 extension Authorization {
-    /// The items meant, after the user was asked for all that the change takes. The old secrets are
-    /// opened on the way, so that reading them must be allowed.
+    /// Returns the items to change, after the user was asked for every proof that the change needs.
+    /// The old secrets are opened on the way, so that reading them must be allowed.
     fileprivate func authorize(
         _ update: inout ItemUpdate, of query: ItemQuery
     ) throws(RequestError) -> MeantItems {
@@ -58,7 +58,8 @@ extension Authorization {
         let groups = try groups(query)
         begin(
             scope(of: change, in: groups), given: service.authentication.evidence(for: client),
-            // Which programs an item lets in the user says now, whatever was proven before.
+            // A change of the trusted programs needs a new proof by the user, whatever was proven
+            // before.
             trusting: change.trust == nil ? nil : Evidence())
         let meant = try consider(query, change, groups)
         update.change.accessControl = try change.accessControl.map { rights throws(RequestError) in
@@ -89,7 +90,7 @@ extension Authorization {
     fileprivate func write(_ update: ItemUpdate, to meant: MeantItems) throws(RequestError) -> Int {
         let keys = try keys
         let count = try change { grant throws(RequestError) in
-            // A new secret takes the old one's place unopened.
+            // A new secret replaces the old one unopened, so that success proves no password right.
             try service.guessing(
                 pending.passwordItems, in: keychain,
                 shows: update.secret == nil ? .right : .undecided
@@ -101,13 +102,13 @@ extension Authorization {
         }
         if let trust = update.change.trust {
             client.notes.note(trust: trust.word)
-            // What was allowed for a session may be what is taken back.
+            // The change may take back a consent that was given for a session.
             service.authentication.trust.forget(meant.references, of: client.caller.user)
         }
         return count
     }
 
-    /// What an update comes to is judged with it.
+    /// The scope in which each item is also judged as the update would leave it.
     private func scope(of change: ItemChange, in groups: GroupScope) -> ItemScope {
         let destination = change.accessGroup.flatMap(client.caller.accessGroups.firstSame)
         return ItemScope(groups: groups.own) { context in
@@ -129,8 +130,8 @@ extension Authorization {
         _ = try groups(destination, for: .add)
     }
 
-    /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove
-    /// to be the keychain's, the item's own programs say it.
+    /// A change of the programs that an item trusts, beside its groups, needs its user's presence.
+    /// Where no user can be proven to own the keychain, the item's own programs may make it.
     func requirePresence(for item: SealedItem) throws(RequestError) {
         let context = try context
         guard context.circumstances.keychain.isPasscodeSet == true else {
@@ -144,13 +145,13 @@ extension Authorization {
 
 // MARK: What is judged
 
-/// What an update does to an item beyond changing it, as requests of their own: before the user is
-/// asked, and again when the items are changed.
+/// The requests that an update makes of an item beyond changing it. They are judged before the user
+/// is asked, and again when the items are changed.
 struct UpdateRequests {
     private let change: ItemChange
     /// The item as it is.
     private let before: AuthorizationContext
-    /// The item as it will be, with the groups that it may be given to.
+    /// The circumstances of the changed item, with the groups that it may move to.
     private let after: AccessRequest.Circumstances
 
     /// `destination` is the new group where it is one of the caller's own.
@@ -184,7 +185,7 @@ struct UpdateRequests {
             changedBy: change)
     }
 
-    /// New rights are judged like those of a new item, so that no program locks itself out.
+    /// New access control is judged like a new item's, so that no program locks itself out.
     private func result(_ item: SealedItem) -> [AccessRequest] {
         guard newRights != nil || change.trust != nil || !before.judge.policy.isEmpty else {
             return []
@@ -204,7 +205,8 @@ struct UpdateRequests {
         ]
     }
 
-    /// Programs say the rights with each update, mostly those that the item has.
+    /// Programs pass access control with each update, mostly unchanged: only a real change is
+    /// judged.
     private func changeOfRights(_ item: SealedItem) -> [AccessRequest] {
         let changing = before.circumstances.of(before.circumstances.operation, as: .changeACL)
         var requests: [AccessRequest] = []
@@ -219,8 +221,8 @@ struct UpdateRequests {
         return requests
     }
 
-    /// The program could read the item, delete it and add it again, all of it unasked: a question
-    /// before its rights change would guard nothing.
+    /// Whether the program could read the item, delete it and add it again without a question: then
+    /// a question before a change of its rights would guard nothing.
     private func isUnguarded(_ item: SealedItem) -> Bool {
         before.isOwn(item) && item.trusted == nil
             && item.accessControl == .plain(item.accessControl.protection)
@@ -228,7 +230,7 @@ struct UpdateRequests {
 }
 
 extension ItemChange {
-    /// Whether it gives the item to another group.
+    /// Whether the change moves the item to another group.
     func moves(_ item: SealedItem) -> Bool {
         accessGroup.map { !$0.utf8.elementsEqual(item.accessGroup.utf8) } ?? false
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SecretBytes {
-    /// A key of at most 32 bytes derived from these (RFC 5869, HKDF with SHA-256), with a salt of 32
-    /// zeros and no info: as the Secret Service's encrypted sessions do.
+    /// A key of at most 32 bytes derived from this secret (RFC 5869, HKDF with SHA-256), with a
+    /// salt of 32 zeros and no info, as in the Secret Service's encrypted sessions.
     package borrowing func derivedKey(bytes count: Int) -> SecretBytes {
         precondition((1...32).contains(count))
         let salt = SecretBytes(count: 32) { (_: inout MutableRawSpan) in }

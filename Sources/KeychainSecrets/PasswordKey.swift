@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
+/// The parameters by which a password becomes a key: Argon2id's cost and the salt, as stored in the
+/// keybag.
 package struct PasswordParameters: Sendable, Equatable {
     package static let saltBytes = 16
-    /// Limits on what a file may ask of the machine that opens it: what `PasswordCost` chooses on
-    /// the fastest one, so that no honest backup is refused, and nothing beyond it.
+    /// Limits on the work that a file may ask of the machine that opens it: the most that
+    /// `PasswordCost` chooses on the fastest machine, so that no honest backup is refused, and
+    /// nothing more.
     package static let passes: ClosedRange<UInt32> = 1...64
     package static let memoryKiB: ClosedRange<UInt32> = 8...PasswordCost.memoryKiB
 
@@ -13,7 +15,7 @@ package struct PasswordParameters: Sendable, Equatable {
     package let memoryKiB: UInt32
     package let salt: [UInt8]
 
-    /// Refuses what is absurd or would hold the machine up.
+    /// Throws for parameters that are invalid or would block the machine.
     package init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
         guard Self.passes.contains(passes), Self.memoryKiB.contains(memoryKiB),
             salt.count == Self.saltBytes
@@ -32,10 +34,11 @@ package enum PasswordCost {
     /// 64 MiB: RFC 9106's second recommendation, for machines with little memory to spare.
     static let memoryKiB: UInt32 = 64 * 1024
     private static let fewestPasses: UInt32 = 3
-    /// Nothing that it chooses costs less.
+    /// The least work that `calibrated` chooses.
     package static let leastWork = UInt64(fewestPasses) * UInt64(memoryKiB)
 
-    /// Fresh parameters that cost about `milliseconds` here, never less than three passes.
+    /// Parameters with a new salt that cost about `milliseconds` here, and never less than three
+    /// passes.
     package static func calibrated(
         milliseconds: Double = 250
     ) throws(SecretsError) -> PasswordParameters {
@@ -59,7 +62,7 @@ package enum PasswordCost {
     }
 }
 
-/// The processor's time that the calling thread has had: a busy machine adds nothing to it.
+/// The processor time of the calling thread, to which a busy machine adds nothing.
 package enum ThreadTime {
     package static var now: Duration {
         var time = timespec()
@@ -69,7 +72,7 @@ package enum ThreadTime {
     }
 }
 
-/// Argon2id. Slow and hungry by intention: callers derive few at a time.
+/// Argon2id. Slow and memory-hungry on purpose: callers derive few keys at a time.
 package enum PasswordKey {
     /// 64 bytes: two independent 32-byte keys.
     package static let byteCount = 64

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key that a person keeps on paper and types once in years: seven groups of five characters, of
-/// which the last checks the others and the group's place.
+/// A key that a person keeps on paper and rarely types: seven groups of five characters, the last
+/// of which checks the others and the group's place.
 ///
-/// 140 bits chosen at random. A password is stretched because it can be guessed; 2^140 guesses
-/// can't be made at any speed, so that one hash of it is enough.
+/// 140 random bits. A password is stretched because it can be guessed; 2^140 guesses are impossible
+/// at any speed, so that one hash is enough.
 package struct RecoveryKey: ~Copyable, Sendable {
     package static let groupCount = 7
-    /// Characters of a group, the check with them.
+    /// The characters of a group, including the check.
     package static let groupLength = 5
     static let symbolCount = groupCount * (groupLength - 1)
 
-    /// The values of its characters without the checks, each less than 32.
+    /// The values of the characters without the checks, each less than 32.
     private let symbols: SecretBytes
 
-    /// A fresh one.
+    /// A new random key.
     package static func random() -> RecoveryKey {
         let random = SecretBytes(random: symbolCount)
-        // 32 divides 256: no value is more likely than another.
+        // 32 divides 256, so all values are equally likely.
         return RecoveryKey(
             symbols: SecretBytes(count: symbolCount) { span in
                 random.withBytes { source in
@@ -26,7 +26,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
             })
     }
 
-    /// What the user typed: in capitals or not, with whatever spaces and hyphens.
+    /// Parses typed text, in either case, with any spaces and hyphens.
     package init(typed text: borrowing SecretBytes) throws(RecoveryKeyError) {
         let length = Self.groupCount * Self.groupLength
         guard text.count <= Self.longestTyped else { throw .wrongLength }
@@ -70,7 +70,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
 
     private init(symbols: consuming SecretBytes) { self.symbols = symbols }
 
-    /// As it is printed: its groups with hyphens between them.
+    /// The key in its printed form: groups with hyphens between them.
     package borrowing func text() -> SecretBytes {
         var writer = SecretWriter(
             capacity: Self.groupCount * Self.groupLength + Self.groupCount - 1)
@@ -81,7 +81,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return writer.finish()
     }
 
-    /// One of its groups, counted from 1.
+    /// One of the groups, counted from 1.
     package borrowing func group(_ number: Int) -> SecretBytes {
         precondition((1...Self.groupCount).contains(number))
         let start = (number - 1) * (Self.groupLength - 1)
@@ -96,7 +96,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the user, asked for one group, typed that one.
+    /// Whether the typed text is the group of that number.
     package borrowing func group(_ number: Int, isTypedAs text: borrowing SecretBytes) -> Bool {
         guard text.count <= Self.longestTyped else { return false }
         var typed = SecretWriter(capacity: Self.longestTyped)
@@ -109,20 +109,20 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return typed.finish().matches(group(number))
     }
 
-    /// The key that it stands for.
+    /// The sealing key that the characters give.
     package borrowing func key() -> SealingKey {
         SealingKey(
             KeyedHash.secret(key: symbols, Array("keychain recovery key 1".utf8)))
     }
 }
 
-/// What is wrong with what the user typed. Groups are counted from 1.
+/// The mistake in a typed recovery key. Groups are counted from 1.
 package enum RecoveryKeyError: Error, Equatable, Sendable {
     case wrongLength
-    /// It has a character that recovery keys don't have.
+    /// The group has a character that recovery keys don't have.
     case strangeCharacter(group: Int)
-    /// Its characters don't belong together: one is wrong, two have changed places, or the group
-    /// stands elsewhere.
+    /// The group's check fails: a character is wrong, two have changed places, or the group is in
+    /// the wrong place.
     case mistyped(group: Int)
 }
 
@@ -131,7 +131,7 @@ package enum RecoveryKeyError: Error, Equatable, Sendable {
 extension RecoveryKey {
     fileprivate static let longestTyped = 128
     fileprivate static let separators = [UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "\t")]
-    /// Digits and letters without 0, 1, I and O, which look like each other.
+    /// Digits and letters without 0, 1, I and O, which look alike.
     fileprivate static let alphabet = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZ".utf8)
 
     fileprivate static func character(_ value: UInt8) -> UInt8 { alphabet[Int(value)] }
@@ -142,15 +142,16 @@ extension RecoveryKey {
         return alphabet.firstIndex(of: capital).map { UInt8($0) }
     }
 
-    /// A Reed–Solomon check over GF(32): one wrong character, or two that have changed places,
-    /// never pass. The group's number goes in, so that groups can't change places either.
+    /// A Reed–Solomon check over GF(32): it detects any one wrong character, and any two that have
+    /// changed places. It includes the group's number, so that groups that change places are
+    /// detected too.
     fileprivate static func check(_ group: Int, _ symbol: (Int) -> UInt8) -> UInt8 {
         var sum: UInt8 = 0
         for place in 0..<groupLength - 1 { sum = times2(sum ^ symbol(place)) }
         return sum ^ UInt8(group + 1)
     }
 
-    /// In GF(32) with x⁵ + x² + 1.
+    /// Multiplies by x in GF(32) with x⁵ + x² + 1.
     private static func times2(_ value: UInt8) -> UInt8 {
         let shifted = value << 1
         return shifted & 32 == 0 ? shifted : shifted ^ 0b100101

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-256 of public bytes that come in pieces: what policies name programs by.
+/// SHA-256 of public bytes that come in pieces, for policies that identify programs by it.
 package struct SHA256: Sendable {
-    /// The memory of libsodium's state, in words, as its alignment is theirs. A stored property of
-    /// the C type would tie this type's layout to a module that clients don't see.
+    /// The memory of libsodium's state, in words of the alignment that it needs. A stored property
+    /// of the C type would tie this type's layout to a module that clients don't see.
     private var words: [UInt64]
 
     package init() {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 32-byte XChaCha20-Poly1305 key: seals bytes together with what they belong to, and opens them
-/// only where they belong.
+/// A 32-byte XChaCha20-Poly1305 key: seals bytes for a context, and opens them only in that
+/// context.
 package struct SealingKey: ~Copyable, Sendable {
     package static let byteCount = 32
-    /// What sealing adds: a 24-byte nonce before and a 16-byte tag behind the ciphertext.
+    /// The bytes that sealing adds: a 24-byte nonce before the ciphertext and a 16-byte tag after
+    /// it.
     package static let overhead = 24 + 16
     private static let nonceBytes = 24
 
@@ -17,12 +18,12 @@ package struct SealingKey: ~Copyable, Sendable {
 
     package static func random() -> SealingKey { SealingKey(SecretBytes(random: byteCount)) }
 
-    /// A key of its own for one purpose, derived from this one, which can't be found from it.
+    /// A key for one purpose, derived from this one, which can't be computed from it.
     package borrowing func derived(for purpose: String) -> SealingKey {
         bytes.withBytes { SealingKey.derived(from: $0, for: Array(purpose.utf8)) }
     }
 
-    /// The same of a key that lies within other bytes.
+    /// Derives a key from a key within other bytes.
     package static func derived(from key: RawSpan, for purpose: [UInt8]) -> SealingKey {
         precondition(key.byteCount == byteCount)
         return SealingKey(KeyedHash.secret(key: key, purpose))
@@ -42,8 +43,8 @@ package struct SealingKey: ~Copyable, Sendable {
         }
     }
 
-    /// The same in memory that is wiped, behind a head that is not sealed: hibernation writes to the
-    /// disk what lies in freed memory, too.
+    /// Seals into memory that is wiped, after a head in clear: hibernation also writes freed memory
+    /// to the disk.
     package borrowing func sealForMemory(
         _ plain: RawSpan, context: [UInt8], behind head: [UInt8] = []
     ) -> SecretBytes {
@@ -78,7 +79,7 @@ package struct SealingKey: ~Copyable, Sendable {
         }
     }
 
-    /// What was sealed, if it was sealed with this key and this context and nothing was changed.
+    /// The sealed bytes, if they were sealed with this key and this context and are unchanged.
     package borrowing func open(
         _ sealed: [UInt8], context: [UInt8]
     ) throws(SecretsError) -> SecretBytes {
@@ -141,7 +142,7 @@ package enum KeyedHash {
         }
     }
 
-    /// A hash as long as its place (1–64).
+    /// Writes a hash as long as `out` (1–64 bytes).
     private static func fill(
         _ out: UnsafeMutableRawBufferPointer, key: RawSpan, _ message: RawSpan
     ) {
@@ -157,7 +158,7 @@ package enum KeyedHash {
         }
     }
 
-    /// The first eight bytes of a hash of sixteen, as a number, the lowest first.
+    /// The first eight bytes of a hash of sixteen, as a little-endian number.
     package static func number(key: RawSpan, _ message: [UInt8]) -> UInt64 {
         var hash: (UInt64, UInt64) = (0, 0)
         unsafe withUnsafeMutableBytes(of: &hash) { out in
@@ -167,7 +168,7 @@ package enum KeyedHash {
         return UInt64(littleEndian: hash.0)
     }
 
-    /// The same, for a result that is a key itself.
+    /// A hash that is itself a key.
     package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
     ) -> SecretBytes {
@@ -189,7 +190,8 @@ package enum KeyedHash {
         }
     }
 
-    /// A key that needs both: a hash of the message under the key, and that under the other secret.
+    /// A key that depends on both secrets: a hash of the message under the key, mixed with one
+    /// under the other.
     package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], mixedWith other: borrowing SecretBytes
     ) -> SecretBytes {
@@ -243,7 +245,7 @@ package enum KeyedHash {
     }
 }
 
-/// Bytes from the system's random source that are no secret: identifiers and nonces.
+/// Random bytes that are not secret: identifiers and nonces.
 package enum RandomBytes {
     package static func make(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in

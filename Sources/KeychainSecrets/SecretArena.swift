@@ -5,7 +5,7 @@ internal import Glibc
 @safe struct SecretSlot: @unchecked Sendable {
     let address: UnsafeMutableRawPointer
     let capacity: Int
-    /// The free list the slot goes back to; nil when the memory is the secret's own.
+    /// The free list to which the slot returns; nil when the memory is the secret's own.
     let home: Home?
 
     struct Home {
@@ -17,31 +17,32 @@ internal import Glibc
 /// Hands out slots of a few guarded, locked, no-dump arenas, so that holding a secret costs a list
 /// operation instead of the system calls of a `sodium_malloc` of its own.
 ///
-/// A slot is zero whenever it is free. Secrets larger than the largest slot get guarded memory of
-/// their own.
+/// A free slot is always zero. Secrets larger than the largest slot get guarded memory of their
+/// own.
 ///
-/// Threads are spread over several shelves of free slots, since each request takes and gives back a
-/// hundred. A slot goes back to the shelf that it came from, whichever thread releases it: so a
-/// shelf never has more slots than were once in use there at the same time, and those of a thread
-/// that ends are the next one's.
+/// Threads are spread over several shelves of free slots, since each request takes and returns a
+/// hundred. A slot returns to the shelf that it came from, whichever thread releases it: so a shelf
+/// never has more slots than were once in use there at the same time, and a later thread reuses the
+/// slots of one that has ended.
 enum SecretArena {
     /// Bytes of each slot, smallest first.
     static let sizes = [64, 256, 1024, 4096]
     private static let arenaBytes = 16 * 1024
-    /// Of the number of shelves.
+    /// Two to this power is the number of shelves.
     private static let shelfCountBits = 3
 
     @safe private struct Shelf: @unchecked Sendable {
         // Safe: an empty list holds no address.
         var free: [[UnsafeMutableRawPointer]] = unsafe Array(repeating: [], count: sizes.count)
-        /// Slots of each size that the shelf has, free or in use.
+        /// The number of slots of each size that the shelf has, free or in use.
         var made = Array(repeating: 0, count: sizes.count)
     }
 
     private static let ready: Bool = sodium_init() >= 0
     private static let shelves = InlineArray<8, ShortLock<Shelf>> { _ in ShortLock(Shelf()) }
 
-    /// The shelf of the calling thread. Threads lie a stack apart: multiplied, that spreads.
+    /// The shelf of the calling thread. Thread addresses lie a stack apart; multiplication spreads
+    /// them.
     private static var ownShelf: Int {
         let thread = UInt64(pthread_self()) &* 0x9E37_79B9_7F4A_7C15
         return Int(thread >> UInt64(UInt64.bitWidth - shelfCountBits))
@@ -76,7 +77,7 @@ enum SecretArena {
         }
     }
 
-    /// Slots of one size on all shelves, free or in use.
+    /// The number of slots of one size on all shelves, free or in use.
     static func slotCount(ofSize size: Int) -> Int {
         guard let sizeClass = sizes.firstIndex(of: size) else { return 0 }
         return shelves.indices.reduce(0) { sum, shelf in
@@ -93,13 +94,13 @@ enum SecretArena {
     }
 
     private static func refill(_ shelf: inout Shelf, _ sizeClass: Int) {
-        // Never given back: an arena lives as long as the process, its slots come and go.
+        // Never freed: an arena lives as long as the process and is reused.
         // Safe: once ready, the library returns `arenaBytes` bytes or nil; each size divides them, so that
         // slots lie within.
         guard ready, let arena = unsafe sodium_malloc(arenaBytes) else { return }
         unsafe sodium_memzero(arena, arenaBytes)
         shelf.made[sizeClass] += arenaBytes / sizes[sizeClass]
-        // Room for all of them, so that none of their ways back asks for memory.
+        // Capacity for all of them, so that returning a slot never allocates.
         unsafe shelf.free[sizeClass].reserveCapacity(shelf.made[sizeClass])
         for offset in stride(from: 0, to: arenaBytes, by: sizes[sizeClass]) {
             unsafe shelf.free[sizeClass].append(arena + offset)
@@ -107,14 +108,14 @@ enum SecretArena {
     }
 }
 
-/// A lock for a few instructions that many threads do at once. A thread that meets another there
-/// spins briefly before it sleeps, and the lock is never kept for a thread that sleeps.
+/// A lock for a few instructions that many threads run at once. A thread that finds it taken spins
+/// briefly before it sleeps, and the lock is never handed to a sleeping thread.
 ///
-/// `Synchronization.Mutex` is handed to the thread that sleeps: two threads that meet once go on
-/// meeting, at the price of a system call and a switch of threads each time.
+/// `Synchronization.Mutex` hands itself to the sleeping thread: two threads that meet once go on
+/// meeting, at the price of a system call and a context switch each time.
 ///
-/// The value lies beside the mutex, in memory of its own: that no two have it at once is what the lock
-/// sees to, and no second check by the runtime.
+/// The value is beside the mutex, in memory of its own: the lock alone ensures exclusive access,
+/// without a second check by the runtime.
 @safe @usableFromInline
 package struct ShortLock<Value>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -141,8 +142,8 @@ package struct ShortLock<Value>: ~Copyable, @unchecked Sendable {
         unsafe value.deallocate()
     }
 
-    /// Inlined into other modules: what is done under the lock takes less than a call of it by types
-    /// that are looked up.
+    /// Inlined into other modules: the work under the lock takes less time than a call through
+    /// generic metadata.
     @inlinable
     package func withLock<R: ~Copyable, E: Error>(
         _ body: (inout Value) throws(E) -> R

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A secret whose length is not known while it is read: grows in locked memory, up to a limit.
+/// A secret of unknown length that grows in locked memory while it is read, up to a limit.
 package final class SecretBuffer {
     private var bytes: SecretBytes
     private var capacity: Int
@@ -16,7 +16,7 @@ package final class SecretBuffer {
     /// Whether that many more bytes are within the limit.
     package func hasRoom(_ more: Int) -> Bool { more <= limit - count }
 
-    /// False where that would be more than the limit; then nothing is appended.
+    /// Returns false beyond the limit; then nothing is appended.
     package func append(_ byte: UInt8) -> Bool {
         guard makeRoom(1) else { return false }
         let position = count
@@ -64,14 +64,14 @@ package final class SecretBuffer {
 
     package var contents: SecretBytes { part(0..<count) }
 
-    /// Text that is no secret; nil where it is no UTF-8.
+    /// A part of the bytes as text that is not secret; nil where it is not UTF-8.
     package func text(_ range: Range<Int>) -> String? {
         withBytes { span in
             String(validating: range.map { span.byte($0) }, as: UTF8.self)
         }
     }
 
-    /// Forgets what was read, and what is in memory of it.
+    /// Removes all bytes and wipes them.
     package func removeAll() {
         let used = count
         bytes.withMutableBytes { span in
@@ -82,7 +82,7 @@ package final class SecretBuffer {
         count = 0
     }
 
-    /// Forgets the first bytes; the others move to the beginning.
+    /// Removes the first bytes; the others move to the beginning.
     package func removeFirst(_ number: Int) {
         let rest = bytes.part(number..<count)
         count = 0

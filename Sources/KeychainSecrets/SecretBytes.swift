@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Holds a key or a plaintext in locked, guarded memory that no core dump contains, and wipes it at
-/// the end of its life. The only type a secret may live in.
+/// the end of its life. Secrets may be in no other type.
 ///
-/// Lengths are bytes. An empty secret is legal.
+/// Lengths are in bytes. An empty secret is valid.
 @usableFromInline
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private let slot: SecretSlot
-    /// Where the secret begins in its slot, which is wiped whole.
+    /// The start of the secret in its slot, which is wiped as a whole.
     private var start = 0
     @usableFromInline
     package private(set) var count: Int
@@ -27,7 +27,8 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         do {
             slot = try SecretArena.slot(holding: count)
         } catch {
-            // Without memory for a key nothing can go on, and nothing may go on in clear.
+            // Without memory for a key the program can't go on, and must not go on with keys in
+            // clear.
             fatalError("no memory for a secret")
         }
         self.count = count
@@ -35,14 +36,14 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     deinit { SecretArena.release(slot) }
 
-    /// Room for `count` bytes, which is not released before this value.
+    /// The address of `count` bytes, which are not released before this value.
     @usableFromInline
     var address: UnsafeMutableRawPointer {
         // Safe: `start` lies within the slot.
         unsafe slot.address + start
     }
 
-    /// The bytes, for as long as the closure runs.
+    /// Runs `body` with the bytes, which are valid only meanwhile.
     @inlinable
     package borrowing func withBytes<R: ~Copyable, E: Error>(
         _ body: (RawSpan) throws(E) -> R
@@ -62,7 +63,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         return try body(&span)
     }
 
-    /// This secret without what is before and behind the range, in the same memory.
+    /// This secret reduced to the range, in the same memory.
     package consuming func narrowed(to range: Range<Int>) -> SecretBytes {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         start += range.lowerBound
@@ -95,14 +96,14 @@ extension SecretBytes {
         self.init(copying: unsafe bytes.span.bytes)
     }
 
-    /// A part of this secret, as a secret of its own.
+    /// A copy of a part of this secret.
     package borrowing func part(_ range: Range<Int>) -> SecretBytes {
         withBytes { SecretBytes(copying: $0.extracting(range)) }
     }
 
     package borrowing func copy() -> SecretBytes { part(0..<count) }
 
-    /// This secret with another behind it.
+    /// This secret followed by another.
     package borrowing func appending(_ other: borrowing SecretBytes) -> SecretBytes {
         withBytes { first in
             other.withBytes { second in
@@ -124,21 +125,21 @@ extension SecretBytes {
 
     /// Copies the secret into memory that is not wiped.
     ///
-    /// Legitimate in two places: the `kSecValueData` that an application asked for, and what the
-    /// command line prints because its user said so.
+    /// Legitimate in two cases: the `kSecValueData` that an application asked for, and output of
+    /// the command line that its user asked for.
     package borrowing func releasedFromLockedMemory() -> [UInt8] {
         // Safe: the bytes are borrowed for the closure, and copied in it.
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 }
 
-/// A secret that several owners share: wiped when the last of them lets it go.
+/// A secret that several owners share, wiped when the last reference ends.
 package final class HeldSecret: Sendable {
     package let bytes: SecretBytes
     package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 }
 
-/// What the kernel allows this process to lock.
+/// The memory that the kernel allows this process to lock.
 package enum LockedMemory {
     /// Whether secrets are kept out of swap here. Where this is false they are still guarded,
     /// wiped and left out of core dumps.
@@ -153,13 +154,13 @@ package enum LockedMemory {
 
 /// For secrets that arrive piece by piece.
 extension SecretBytes {
-    /// This memory, with `other`, which is not longer, at its beginning.
+    /// This memory with `other`, which must not be longer, at its beginning.
     package consuming func beginning(with other: borrowing SecretBytes) -> SecretBytes {
         replace(at: 0, with: other, from: 0, count: other.count)
         return self
     }
 
-    /// A copy that is longer, zero at its end.
+    /// A longer copy, with zeros at its end.
     package borrowing func padded(to count: Int) -> SecretBytes {
         SecretBytes(count: count) { (_: inout MutableRawSpan) in }.beginning(with: self)
     }
@@ -185,7 +186,7 @@ extension SecretBytes {
 }
 
 extension SecretBytes {
-    /// Whether both hold the same bytes, in time that depends on their lengths only.
+    /// Whether both have the same bytes, in a time that depends only on their lengths.
     package borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
         guard count == other.count else { return false }
         return withBytes { mine in
@@ -212,7 +213,7 @@ extension RawSpan {
 }
 
 extension [UInt8] {
-    /// The bytes where they lie, for as long as the closure runs.
+    /// Runs `body` with the bytes in place.
     package func withSpan<R: ~Copyable, E: Error>(
         _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
@@ -221,9 +222,9 @@ extension [UInt8] {
     }
 }
 
-/// For secrets that are made of other bytes.
+/// For secrets that are made from other bytes.
 extension SecretBytes {
-    /// Puts another byte in each one's place.
+    /// Replaces each byte by the result of `other`.
     package mutating func replace(_ other: (UInt8) -> UInt8) {
         withMutableBytes { target in
             // Safe: stays within the span's own bytes.

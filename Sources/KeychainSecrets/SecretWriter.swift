@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts secrets together piece by piece, in locked memory of a size known beforehand.
+/// Assembles a secret piece by piece, in locked memory of a size known beforehand.
 package struct SecretWriter: ~Copyable {
     private var bytes: SecretBytes
     private var written = 0
@@ -9,7 +9,7 @@ package struct SecretWriter: ~Copyable {
         bytes = SecretBytes(count: capacity) { (_: inout MutableRawSpan) in }
     }
 
-    /// The pieces together must not be longer than the capacity.
+    /// Appends a piece. All pieces together must not be longer than the capacity.
     package mutating func append(_ piece: borrowing SecretBytes) {
         precondition(piece.count <= bytes.count - written)
         let start = written
@@ -27,7 +27,7 @@ package struct SecretWriter: ~Copyable {
         written += piece.count
     }
 
-    /// One byte, for which there must be room.
+    /// Appends one byte, for which there must be room.
     package mutating func append(_ byte: UInt8) {
         precondition(written < bytes.count)
         let place = written
@@ -35,7 +35,7 @@ package struct SecretWriter: ~Copyable {
         written += 1
     }
 
-    /// What was written; shorter than the capacity if less was.
+    /// The written bytes, even if they are fewer than the capacity.
     package consuming func finish() -> SecretBytes {
         written == bytes.count ? bytes : bytes.part(0..<written)
     }

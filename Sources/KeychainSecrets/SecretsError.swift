@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can go wrong with keys and sealed bytes. Never says anything about their content.
+/// Errors of keys and sealed bytes. No case tells anything of their content.
 package enum SecretsError: Error, Equatable, Sendable {
     case libraryUnavailable
     case outOfMemory
-    /// The bytes were not sealed with this key and this associated data, or are not whole.
+    /// The bytes were not sealed with this key and this context, or are incomplete.
     case notAuthentic
-    /// Parameters of a key derivation that are outside the limits of this library.
+    /// The parameters of a key derivation are outside this library's limits.
     case parametersOutOfRange
-    /// A write did not fit into what was prepared for it.
+    /// A write did not fit into the memory prepared for it.
     case tooLong
 }

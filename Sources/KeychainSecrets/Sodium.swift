@@ -3,9 +3,9 @@
 
 // libsodium's functions under their own names. No other file imports its module, and the import is
 // hidden: a module that imports this target, however indirectly, need not find libsodium's headers.
-// No declaration but a function's body may mention a type of libsodium.
+// Only function bodies may mention a type of libsodium.
 
-/// Negative where the library can't be used. Done once, however often it is called.
+/// Negative where the library can't be used. Initialises once, however often it is called.
 func sodium_init() -> Int32 { CKeychainSodium.sodium_init() }
 
 // Safe: allocates; a size that can't be had is nil.
@@ -80,7 +80,7 @@ func crypto_aead_xchacha20poly1305_ietf_decrypt(
         plain, nil, nil, sealed, sealedCount, context, contextCount, nonce, key)
 }
 
-// The state lies in `crypto_hash_sha256_statebytes` bytes, aligned as UInt64.
+// The state takes `crypto_hash_sha256_statebytes` bytes, aligned as UInt64.
 
 func crypto_hash_sha256_statebytes() -> Int { CKeychainSodium.crypto_hash_sha256_statebytes() }
 

@@ -2,16 +2,16 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// When an unlock began, and the settings of its keychain then: kept beside the key, and sealed with
-/// it.
+/// When an unlock began, and its keychain's settings at that time: stored beside the class key, and
+/// sealed with it.
 ///
-/// Time is the machine's since it was started, asleep or not. The kernel's own timeouts of keys go by
-/// the wall's clock, which can be set, and are not used.
+/// Times are since boot, including sleep. The kernel's timeouts of keys are not used: they follow
+/// the wall clock, which can be set.
 package struct AutoLockTerms: Sendable, Equatable {
     package static let byteCount = KeychainSettings.byteCount + 8
 
     package let settings: KeychainSettings
-    /// Since boot, as it is written.
+    /// Milliseconds since boot, as stored.
     private let begunMilliseconds: Int64
 
     package init(_ settings: KeychainSettings, begun: Duration) {
@@ -19,7 +19,7 @@ package struct AutoLockTerms: Sendable, Equatable {
         begunMilliseconds = begun.milliseconds
     }
 
-    /// Since boot.
+    /// The time since boot at which the unlock began.
     package var begun: Duration { .milliseconds(begunMilliseconds) }
 
     /// The settings; the beginning in milliseconds, little endian.
@@ -34,7 +34,7 @@ package struct AutoLockTerms: Sendable, Equatable {
         writer.append(number: UInt64(bitPattern: begunMilliseconds))
     }
 
-    /// Read where they lie.
+    /// Parses stored terms in place.
     package init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.byteCount,
             let settings = KeychainSettings(
@@ -55,7 +55,7 @@ package struct AutoLockTerms: Sendable, Equatable {
         self.begunMilliseconds = begunMilliseconds
     }
 
-    /// What is left of it at `now`; `.zero` when it is over, nil where it has no end.
+    /// The time left at `now`; `.zero` when the unlock is over, nil where it has no end.
     package func rest(lastUse: Duration, at now: Duration) -> Duration? {
         let whole = settings.lockAfter.map { begun + .seconds($0) }
         let idle = settings.lockAfterIdle.map { lastUse + .seconds($0) }
@@ -65,7 +65,7 @@ package struct AutoLockTerms: Sendable, Equatable {
 }
 
 extension AutoLockTerms {
-    /// Those of a kept unlock.
+    /// Parses the terms at the start of a stored unlock.
     package init?(kept: borrowing SecretBytes) {
         guard kept.count > Self.byteCount else { return nil }
         let terms = kept.withBytes { AutoLockTerms($0.extracting(0..<Self.byteCount)) }
@@ -77,7 +77,7 @@ extension AutoLockTerms {
 extension RawSpan {
     /// Little endian; at most eight bytes.
     fileprivate func number(_ range: Range<Int>) -> UInt64 {
-        // Safe: a wider number of a byte.
+        // Safe: each byte is widened to 64 bits.
         range.reversed().reduce(0) { $0 << 8 | UInt64(byte($1)) }
     }
 }
@@ -87,6 +87,6 @@ extension Duration {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Since the machine was started, with the time it slept.
+    /// The time since boot, including sleep.
     package static var sinceBoot: Duration { ContinuousClock().systemEpoch.duration(to: .now) }
 }

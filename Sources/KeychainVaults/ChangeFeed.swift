@@ -7,14 +7,15 @@ internal import KeychainSecrets
 
 /// The latest changes of each user's keychains, for the deputies of that user.
 ///
-/// Nothing is kept of a user whose keychains no deputy watches, or which its only deputy has changed
-/// itself: it knows of those. A deputy watches from its first question until `forget`.
+/// Nothing is kept for a user whose keychains no deputy watches, or whose only deputy made the
+/// change itself. A deputy watches from its first question until `forget`.
 package final class ChangeFeed: Sendable {
-    /// Of one user; the oldest give way, and a deputy that has not heard of them is told so.
+    /// The most changes kept for one user. The oldest are dropped, and a deputy that has not heard
+    /// of them is told that its list is incomplete.
     static let most = 1024
 
     private struct Line {
-        /// The position of the first change; what was before it is not known any more.
+        /// The position of the first change kept; earlier changes are lost.
         var first = UInt64.random(in: 0..<UInt64.max / 2)
         var changes: [(change: KeychainChange, deputy: Int32?)] = []
         /// The deputies' processes.
@@ -27,12 +28,13 @@ package final class ChangeFeed: Sendable {
 
     package init() {}
 
-    /// Whether a deputy would be told of what another one, or none, has changed.
+    /// Whether some deputy other than `deputy` would be told of a change; nil for a change by no
+    /// deputy.
     package func isWatched(_ user: UInt32, besides deputy: Int32?) -> Bool {
         lines.withLock { $0[user]?.watchers.contains { $0 != deputy } ?? false }
     }
 
-    /// `deputy` is the process in whose name it was changed; nil for a program that asked itself.
+    /// `deputy` is the process that relayed the change; nil for a program that connected itself.
     package func note(_ changes: [KeychainChange], of user: UInt32, by deputy: Int32? = nil) {
         let woken = lines.withLock { lines -> [Wake] in
             guard var line = lines[user] else { return [] }
@@ -48,7 +50,8 @@ package final class ChangeFeed: Sendable {
         for waiting in woken { waiting.wake() }
     }
 
-    /// The deputy's last connection is over: it has ended, or its user has logged out.
+    /// Ends the deputy's watch, once its last connection is closed: the deputy has ended, or its
+    /// user has logged out.
     package func forget(_ deputy: Int32, of user: UInt32) {
         lines.withLock { lines in
             lines[user]?.watchers.remove(deputy)
@@ -56,8 +59,8 @@ package final class ChangeFeed: Sendable {
         }
     }
 
-    /// What others than the deputy have changed since the position; where that is nothing, `waits` for
-    /// a change, and returns false where it has waited long enough.
+    /// The changes since the position that others than the deputy made. Where there are none,
+    /// `waits` waits for a change; it returns false when the time is over.
     package func changes(
         of user: UInt32, after position: UInt64?, for deputy: Int32, waits: (Wake) -> Bool
     ) throws(RequestError) -> KeychainChanges {
@@ -67,7 +70,7 @@ package final class ChangeFeed: Sendable {
             do { wake = try Wake() } catch { throw .refused(.tooManyRequests) }
             let found = look(user, position, deputy, wake)
             if found.hasNews { return found.answer }
-            // What the deputy has changed itself is passed over for good.
+            // The position moves past the deputy's own changes for good.
             position = found.answer.position
             guard waits(wake) else {
                 lines.withLock { $0[user]?.waiting.removeAll { $0 === wake } }
@@ -76,7 +79,7 @@ package final class ChangeFeed: Sendable {
         }
     }
 
-    /// Where there is nothing to tell, `wake` is woken once there may be.
+    /// Where there is no change to report, `wake` is registered and woken by a later one.
     private func look(
         _ user: UInt32, _ position: UInt64?, _ deputy: Int32, _ wake: Wake
     ) -> (answer: KeychainChanges, hasNews: Bool) {
@@ -91,7 +94,7 @@ package final class ChangeFeed: Sendable {
             guard (line.first...end).contains(position) else {
                 return (KeychainChanges(position: end, isComplete: false, changes: []), true)
             }
-            // Safe: it lies between both.
+            // Safe: `position` lies between `first` and `end`.
             let news = line.changes.dropFirst(Int(position - line.first))
                 .filter { $0.deputy != deputy }.map(\.change)
             if news.isEmpty { line.waiting.append(wake) }
@@ -102,9 +105,10 @@ package final class ChangeFeed: Sendable {
     }
 }
 
-/// Collects what is granted to be written, until it is.
+/// Collects the items whose change is granted, until the change is written.
 package struct ChangedItems {
-    /// Of one change more are not told one by one.
+    /// The most items of one change that are reported one by one; a larger change is reported as
+    /// `.replaced`.
     private static let most = 256
 
     private let keychain: KeychainID

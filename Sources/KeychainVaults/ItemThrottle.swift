@@ -4,9 +4,9 @@ package import KeychainModel
 
 /// Slows down programs that try application passwords, as `UnlockThrottle` does with those of keychains.
 ///
-/// Each item counts for itself: the right password of another item, which may be the guessing
-/// program's own, says nothing about this one; and a program that guesses at its own items keeps no
-/// other program from its.
+/// Each item has a tally of its own. The right password of another item, which may be the guessing
+/// program's own, says nothing about this one; and a program that guesses at its own items delays
+/// no other program.
 package final class ItemThrottle: @unchecked Sendable {
     package struct Target: Hashable {
         package let keychain: KeychainID
@@ -18,8 +18,8 @@ package final class ItemThrottle: @unchecked Sendable {
         }
     }
 
-    /// Items of one user that are counted. Each costs three derivations: so the time in which a
-    /// program could have one forgotten, by wrong passwords for others, is longer than any pause.
+    /// The most items of one user that are counted. Each wrong password costs three derivations, so
+    /// a program that pushes a tally out with guesses at other items needs longer than any pause.
     private static let mostForUser = 4096
     private static let patience: Duration = .seconds(30)
 
@@ -29,16 +29,16 @@ package final class ItemThrottle: @unchecked Sendable {
 
     package init() {}
 
-    /// Throws while one of them has to wait out a pause.
+    /// Throws while one of the targets is paused.
     package func check(_ targets: Set<Target>) throws(RequestError) {
         condition.lock()
         defer { condition.unlock() }
         guard !targets.contains(where: isPaused) else { throw .refused(.tooManyRequests) }
     }
 
-    /// Begins a try of one password for all of them. One try of an item at a time: the next waits for
-    /// what comes of it, so that many at once are no more guesses than one after the other. Each that
-    /// does not throw is followed by an `end`.
+    /// Begins a try of one password for all targets. An item has one try at a time: the next waits
+    /// for its outcome, so that parallel guesses count like serial ones. Each call that doesn't
+    /// throw must be followed by an `end`.
     package func begin(_ targets: Set<Target>) throws(RequestError) {
         condition.lock()
         defer { condition.unlock() }
@@ -78,7 +78,8 @@ package final class ItemThrottle: @unchecked Sendable {
     private func addWrong(_ target: Target) {
         var mine = tallies.removeValue(forKey: target.keychain.user) ?? [:]
         if mine[target] == nil, mine.count >= Self.mostForUser {
-            // Those that need not wait go first, then the one whose pause is over soonest.
+            // The tally dropped first is one without a running pause, else the one whose pause ends
+            // soonest.
             let now = ContinuousClock.now
             let first = mine.min { ($0.value.pausedUntil ?? now) < ($1.value.pausedUntil ?? now) }
             if let first { mine[first.key] = nil }

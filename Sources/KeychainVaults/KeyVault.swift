@@ -4,35 +4,37 @@ package import KeychainModel
 internal import KeychainSecrets
 internal import Synchronization
 
-/// Where class keys are while a keychain is open. No other part keeps one.
+/// Holds the class keys of open keychains. No other part keeps one.
 package protocol ClassKeyVault: AnyObject, Sendable {
-    /// The class keys that are there now, for one request.
+    /// The class keys that are available now, for one request.
     func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys
-    /// The same with the unlocks that they came with. `logins` are those that a look has just seen.
+    /// The class keys with the unlocks that they came from. `logins` are the user's live logins
+    /// where the request has just looked them up.
     func take(_ keychain: OpenKeychain, by logins: LiveLogins?) throws(RequestError) -> TakenKeys
-    /// The unlocks of the keychain that are there now.
+    /// The present unlocks of the keychain.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
-    /// Whether class keys of that availability that were taken with these unlocks may still be
-    /// used: one of the unlocks is there, and the keychain was not locked since, even if it was
-    /// opened again.
+    /// Whether class keys of that availability, taken with these unlocks, may still be used: one of
+    /// the unlocks still exists, and the keychain was not locked since, even if it was unlocked
+    /// again.
     func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool
-    /// When keychains were locked, by which an unlock under way knows that it came too late.
+    /// Counts locks, so that a running unlock notices a lock that came after its beginning.
     var locks: LockCounts { get }
-    /// Keeps what unlocking produced, for as long as the unlock lasts. Refused where the keychain
-    /// was locked after the unlock had begun.
+    /// Keeps the keys of an unlock for as long as the unlock lasts. Throws where the keychain was
+    /// locked after `begun`.
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockGeneration
     ) throws(RequestError)
-    /// Closes the when-unlocked classes.
+    /// Removes the keys of the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(RequestError)
-    /// Closes all its classes: another file has taken its place.
+    /// Removes the keys of all classes, as another file has taken the keychain's place.
     func forget(_ keychain: OpenKeychain) throws(RequestError)
-    /// What closes the keychain from now on, open as it is.
+    /// Applies the settings to the keychain's present unlocks.
     func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError)
-    /// The settings with the administrator's bounds; nil where nothing closes a keychain.
+    /// The settings within the administrator's bounds; nil where keychains never lock by
+    /// themselves.
     func inForce(_ settings: KeychainSettings) -> KeychainSettings?
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState
     var usesKernelKeyring: Bool { get }
@@ -40,27 +42,27 @@ package protocol ClassKeyVault: AnyObject, Sendable {
     var vaultKeyPlace: ServiceStatus.VaultKeyPlace? { get }
 }
 
-/// What login sessions have to do with the locks of their users' keychains.
+/// How login sessions affect the locks of their users' keychains.
 package protocol LoginVault: Sendable {
-    /// Waits until unlocks that were accepted for the user are done: a first login makes the file.
+    /// Waits until the user's accepted unlocks are done: the first login makes the keychain's file.
     func waitForPendingUnlocks(of user: UInt32)
-    /// What to go on with once the keychain's own password was given, where a login of the user had
-    /// another.
+    /// The keys to resync with once the keychain's own password was given, where a login of the
+    /// user had another password.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys?
-    /// Whether a live login of the user's had another password than the keychain, which was not
-    /// mended since.
+    /// Whether a live login of the user had another password than the keychain, and the two were
+    /// not resynced since.
     func isOutOfStep(_ keychain: OpenKeychain) -> Bool
-    /// The keychain's password and the login's are in step again, or meant to differ.
+    /// Notes that the passwords of the keychain and the login agree again, or are meant to differ.
     func endRenewal(of keychain: OpenKeychain)
     func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason
     /// Whether the caller's login session is known.
     func knowsSession(of caller: Caller) -> Bool
 }
 
-/// What the service needs of both.
+/// Both protocols, as the service needs them.
 package typealias KeyVault = ClassKeyVault & LoginVault
 
-/// Class keys for one request, and the unlocks that they came with.
+/// Class keys for one request, and the unlocks that they came from.
 package struct TakenKeys: ~Copyable {
     package let unlocks: Unlocks
     private let classKeys: ClassKeys
@@ -77,14 +79,14 @@ extension ClassKeyVault {
     package func take(
         _ keychain: OpenKeychain, by logins: LiveLogins?
     ) throws(RequestError) -> TakenKeys {
-        // First: an unlock that ends while the keys are taken is missed otherwise.
+        // Read first: an unlock that ends while the keys are taken would be missed otherwise.
         let unlocks = unlocks(of: keychain)
         return TakenKeys(try keys(of: keychain), unlocks)
     }
 }
 
-/// A keychain whose file is open; its keys may be there or not. An object, as each step of a request
-/// hands it on.
+/// A keychain whose file is open; its class keys may be absent. A class, as each step of a request
+/// passes it on.
 package final class OpenKeychain: Sendable {
     package let id: KeychainID
     package let path: String
@@ -97,7 +99,7 @@ package final class OpenKeychain: Sendable {
     }
 }
 
-/// A keychain's owner, and which of the owner's it is.
+/// A keychain's owner, and its name among the owner's keychains.
 package struct KeychainID: Hashable, Sendable {
     package let user: UInt32
     package let name: KeychainName
@@ -111,13 +113,14 @@ package struct KeychainID: Hashable, Sendable {
 extension OpenKeychain {
     package var user: UInt32 { id.user }
     package var name: KeychainName { id.name }
-    /// The machine's, which no login opens.
+    /// Whether it is the machine's keychain, which no login opens.
     package var isSystem: Bool { name == .system }
-    /// In answers to who named none: most items are in the login keychain, and don't say so.
+    /// The name in answers to queries that name no keychain; nil for the login keychain, where most
+    /// items are.
     package var nameToTell: String? { name == .login ? nil : name.description }
 }
 
-/// A login that opened a keychain, and the terms that its unlock ends by.
+/// A login that opened a keychain, and the terms on which its unlock ends.
 package struct SessionUnlock: Sendable, Equatable {
     package let login: SessionID
     package let terms: AutoLockTerms
@@ -133,7 +136,7 @@ package struct Unlocks: Sendable {
     package enum Source: Sendable, Equatable {
         /// The keychain opens by itself.
         case device
-        /// The unlocks by these logins, alive or not. None: the keychain was locked.
+        /// The unlocks by these logins, alive or not; empty for a locked keychain.
         case logins([SessionUnlock])
         /// The unlock that the user's programs share in embedded mode.
         case user
@@ -150,10 +153,10 @@ package struct Unlocks: Sendable {
     package var isOpen: Bool { source != .logins([]) }
 }
 
-/// Tells a request whether the class keys in its hands may still be used. A request may take long,
-/// as its reader likes; an unlock ends in many ways, most of which tell no request of it.
+/// Tells whether a running request may still use its class keys. A request can take long, as its
+/// reader likes; and an unlock can end in ways that notify no request.
 package struct UnlockWatch: Sendable {
-    /// Items of a long change between two looks at the unlock.
+    /// Items of a long change between two checks of the unlock.
     private static let itemsBetweenLooks = 64
 
     private let keychain: OpenKeychain
@@ -161,7 +164,7 @@ package struct UnlockWatch: Sendable {
     private let unlocks: Unlocks
     private var items = 0
 
-    /// To be made before the keys are taken, so that no end of an unlock falls in between.
+    /// Must be made before the keys are taken, so that no end of an unlock falls in between.
     package init(_ keychain: OpenKeychain, _ vault: any ClassKeyVault) {
         self.keychain = keychain
         self.vault = vault
@@ -180,12 +183,12 @@ package struct UnlockWatch: Sendable {
         unlocks.isOpen && vault.lasts(unlocks, of: keychain, for: .whileUnlocked)
     }
 
-    /// Throws `.locked` where keys of that availability are not there any more for the same unlocks.
+    /// Throws `.locked` where the unlocks no longer give keys of that availability.
     package func check(_ availability: Accessibility.Availability) throws(RequestError) {
         guard vault.lasts(unlocks, of: keychain, for: availability) else { throw .state(.locked) }
     }
 
-    /// The same for one item of many, of which each 64th looks.
+    /// Does `check` for every 64th item of many.
     package mutating func checkNowAndThen(_ availability: Accessibility.Availability)
         throws(RequestError)
     {
@@ -195,14 +198,14 @@ package struct UnlockWatch: Sendable {
     }
 }
 
-/// When an unlock began, in locks.
+/// The numbers of locks that a keychain had when an unlock began.
 package struct LockGeneration: Sendable, Equatable {
     fileprivate var ofKeychain: UInt64 = 0
     fileprivate var ofUser: UInt64 = 0
-    /// In the times that all keys were given up, those that a lock leaves among them.
+    /// How often all keys were removed, even those that a lock leaves.
     fileprivate var forgets: UInt64 = 0
 
-    /// Whether the keys that a lock leaves are the same as in the other.
+    /// Whether the keys that a lock leaves are the same in both generations.
     package func isSameUnlessLocked(_ other: LockGeneration) -> Bool { forgets == other.forgets }
 }
 
@@ -210,10 +213,10 @@ package struct LockGeneration: Sendable, Equatable {
 /// a while to derive its key, does not undo it.
 package final class LockCounts: Sendable {
     private struct Counts {
-        /// A lock is removing keys.
+        /// True while a lock removes keys.
         var areChanging = false
         var ofKeychains: [KeychainID: UInt64] = [:]
-        /// Locks of all of a user's keychains.
+        /// Locks of all keychains of a user.
         var ofUsers: [UInt32: UInt64] = [:]
         var forgetsOfKeychains: [KeychainID: UInt64] = [:]
         var forgetsOfUsers: [UInt32: UInt64] = [:]
@@ -227,9 +230,10 @@ package final class LockCounts: Sendable {
         }
     }
 
-    /// Every request looks at them: so this lock is never held while keys are written or removed.
+    /// Every request reads the counts, so this lock is never held while keys are written or
+    /// removed.
     private let counts = ShortLock(Counts())
-    /// One writing or removing of keys at a time.
+    /// Serialises the writing and the removing of keys.
     private let changing = Mutex(())
     private let observer = ShortLock<(@Sendable (Change) -> Void)?>(nil)
 
@@ -248,7 +252,8 @@ package final class LockCounts: Sendable {
 
     private func tell(_ change: Change) { observer.withLock { $0 }?(change) }
 
-    /// Waits for a lock that is removing keys: what is read after it is read without them.
+    /// The present generation. Waits for a lock that is removing keys: keys read afterwards are
+    /// without them.
     package func now(_ keychain: KeychainID) -> LockGeneration {
         let now = counts.withLock { $0.areChanging ? nil : $0.now(keychain) }
         return now ?? changing.withLock { _ in counts.withLock { $0.now(keychain) } }
@@ -268,7 +273,7 @@ package final class LockCounts: Sendable {
         }
     }
 
-    /// Removes the keys with `body`; nothing is kept meanwhile.
+    /// Removes the keys with `body`; no key is kept meanwhile.
     package func lock(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
         throws(RequestError)
     {
@@ -283,7 +288,7 @@ package final class LockCounts: Sendable {
             { counts in for user in users { counts.ofUsers[user, default: 0] &+= 1 } }, body)
     }
 
-    /// Removes with `body` every key of the keychain, those that a lock leaves too.
+    /// Removes every key of the keychain with `body`, even those that a lock leaves.
     package func forget(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
         throws(RequestError)
     {

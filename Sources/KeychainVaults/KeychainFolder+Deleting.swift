@@ -4,12 +4,12 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 package import KeychainModel
 
-/// A deleted keychain is one whose file is gone on purpose: its generations stay for a while, and a mark
-/// beside them says since when.
+/// Deletion of keychains: the file goes, its generations stay for a while, and a mark beside them
+/// tells by its age when it was deleted.
 extension KeychainFolder {
     /// How long a deleted keychain can be restored.
     package static let deletedKept: Duration = .seconds(30 * 24 * 60 * 60)
-    /// A mark beside a file is of a deletion that was cut off, or goes on now.
+    /// A younger mark beside a file belongs to a deletion that was cut off or is still running.
     private static let longestDeletion: Duration = .seconds(60 * 60)
 
     package func delete(_ keychain: OpenKeychain) throws(RequestError) {
@@ -28,7 +28,7 @@ extension KeychainFolder {
         } catch { throw RequestError(error) }
     }
 
-    /// Removes what is left of a keychain that was deleted long ago; true where there was such a one.
+    /// Removes the remains of a keychain that was deleted long ago; true where there were any.
     package func removeDeleted(
         _ id: KeychainID, after kept: Duration = deletedKept
     ) -> Bool {
@@ -36,7 +36,8 @@ extension KeychainFolder {
         let mark = KeychainRemains.deletionMark(path)
         guard let age = FileStatus(mark)?.age else { return false }
         guard !exists(id.name, of: id.user) else {
-            // Restored since, or never gone: a loss of the file would look like a deletion.
+            // The keychain was restored, or never deleted. With the mark, a later loss of the file
+            // would look like a deletion.
             if age > Self.longestDeletion { PrivateFile.remove(mark) }
             return false
         }

@@ -4,8 +4,9 @@ package import KeychainItemStore
 internal import KeychainLinuxSystem
 
 extension KeychainFolder {
-    /// Puts it in the keychain's place, and says which generation the one that was there became; 0
-    /// where there was none, or none that could be read. That one is set aside as it is.
+    /// Puts the restored keychain in its place. Returns the number of the generation that the
+    /// replaced keychain became; 0 where there was none, or none that could be read. An unreadable
+    /// file is set aside as it is.
     package func put(
         _ returning: ReturningKeychain, _ id: KeychainID
     ) throws(RequestError) -> Int {
@@ -45,7 +46,7 @@ extension KeychainFolder {
         } catch { throw RequestError(error) }
     }
 
-    /// SQLite would write the log of a file that is gone into the one that comes in its place.
+    /// SQLite would otherwise write the log of the replaced file into the new one.
     private func setLogsAside(_ path: String) throws(RequestError) {
         guard !KeychainRemains(of: path).logs.isEmpty else { return }
         do {

@@ -4,7 +4,7 @@ internal import KeychainItemStore
 internal import KeychainLinuxSystem
 
 extension KeychainFolder {
-    /// How the keychain stands, as far as it is the caller's to know.
+    /// The keychain's status, as far as the caller may know it.
     package func status(
         of name: KeychainName, for caller: Caller, _ vault: any KeyVault
     ) -> KeychainStatus {
@@ -15,10 +15,10 @@ extension KeychainFolder {
         do throws(RequestError) {
             let keychain = try keychain(name.description, of: caller.user)
             if keychain.isSystem {
-                // It opens by itself, or can't be opened.
+                // The keychain opens by itself, or can't be opened.
                 _ = try vault.keys(of: keychain)
                 status.lockState = .unlocked
-                // What is in it is not everybody's to know.
+                // Only root may know the contents of the machine's keychain.
                 guard caller.user == 0 else { return status }
             } else {
                 status.lockState = vault.lockState(of: keychain)
@@ -43,7 +43,7 @@ extension KeychainFolder {
             } catch { throw RequestError(error) }
         } catch {
             status.problem = error
-            // Root's services are not everybody's to know.
+            // Only root may know of the services in the machine's keychain.
             if error == .failed(.keychainGone), name != .system || caller.user == 0 {
                 status.remains = KeychainRemains(of: status.path).all
             }
@@ -51,7 +51,8 @@ extension KeychainFolder {
         return status
     }
 
-    /// SQLite writes to the log first, and to the file some time later.
+    /// The later change of file and log, as SQLite writes to the log first and to the file some
+    /// time later.
     private static func modified(_ path: String) -> UInt64 {
         let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }
         return UInt64(clamping: changes.max()?.components.seconds ?? 0)

@@ -5,7 +5,7 @@ package import KeychainModel
 internal import Glibc
 internal import KeychainSecrets
 
-/// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
+/// The files of all users' keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
 /// all users, `FOLDER/NAME.keychain` where a program keeps its own user's.
 package final class KeychainFolder: Sendable {
     package enum Layout: Sendable { case folderPerUser, ownUser }
@@ -28,7 +28,7 @@ package final class KeychainFolder: Sendable {
     private let layout: Layout
     /// nil where there is no such account.
     private let accountName: @Sendable (UInt32) -> String?
-    /// nil where memory is the calling program's own affair.
+    /// nil where memory is not counted, as in a program's own process.
     private let memory: MemoryBudget?
     private let open = ShortLock(OpenFiles())
 
@@ -43,10 +43,11 @@ package final class KeychainFolder: Sendable {
         preferences = KeychainPreferenceFiles(isShared: layout == .ownUser)
     }
 
-    /// Root's keychain for services is where one service keeps all users' keychains.
+    /// Whether root's keychain for services exists: only where one service keeps all users'
+    /// keychains.
     package var hasSystemKeychain: Bool { layout == .folderPerUser }
 
-    /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
+    /// The keychain that a user means by the name. The machine's is root's, whichever user names
     /// it.
     package func id(_ name: KeychainName, of user: UInt32) throws(RequestError) -> KeychainID {
         guard name == .system else { return KeychainID(user: user, name: name) }
@@ -59,7 +60,7 @@ package final class KeychainFolder: Sendable {
         try keychain(id(Self.verified(name), of: client), for: client)
     }
 
-    /// The same by what it is.
+    /// The keychain of that identity.
     package func keychain(_ key: KeychainID, for client: UInt32) throws(RequestError)
         -> OpenKeychain
     {
@@ -68,7 +69,7 @@ package final class KeychainFolder: Sendable {
         let path = known?.keychain.path ?? filePath(name, user)
         let identity = FileIdentity(path)
         let account = try account(of: user)
-        // The user's number may belong to another user by now.
+        // The user's number may belong to another account by now.
         if let known, let identity, known.identity == identity,
             known.keychain.file.belongs(to: user, called: account)
         {
@@ -90,15 +91,15 @@ package final class KeychainFolder: Sendable {
         return serving(client, keychain)
     }
 
-    /// The machine's is open for all of its users.
+    /// The machine's keychain serves any user; other keychains are returned unchanged.
     private func serving(_ client: UInt32, _ keychain: OpenKeychain) -> OpenKeychain {
         guard hasSystemKeychain, keychain.isSystem else { return keychain }
         return OpenKeychain(
             keychain.id, path: keychain.path, file: keychain.file.serving(client))
     }
 
-    /// Removes the former secrets that were kept for long enough, which takes no key; tells how many. The
-    /// file is open for the moment alone.
+    /// Removes former secrets whose time is over, which takes no key, and returns how many. The
+    /// file is open only meanwhile.
     package func removeOldFormerSecrets(
         of key: KeychainID, now: Double
     ) throws(RequestError) -> Int {
@@ -117,12 +118,12 @@ package final class KeychainFolder: Sendable {
     }
 
     package func exists(_ name: KeychainName, of user: UInt32) -> Bool {
-        // Whatever lies there, even if it is no keychain, is not overwritten.
+        // Any file there counts, even if it is no keychain: it must not be overwritten.
         FileIdentity(filePath(name, user)) != nil
     }
 
-    /// The keychain's file is not there, and something of an earlier one is. Others may be making it
-    /// meanwhile, and its first generation: so the file is looked for last.
+    /// Whether the keychain's file is missing while remains of an earlier one exist. The file is
+    /// looked for last, as another process may be making it and its first generation meanwhile.
     private func isGone(_ name: KeychainName, _ user: UInt32) -> Bool {
         !KeychainRemains(of: filePath(name, user)).isEmpty && !exists(name, of: user)
     }
@@ -132,7 +133,7 @@ package final class KeychainFolder: Sendable {
         exists(name, of: user) || isGone(name, user)
     }
 
-    /// Makes a new keychain with `creating`: never where anything of an earlier one lies.
+    /// Makes a new keychain with `creating`. Throws where remains of an earlier one exist.
     package func create<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
@@ -158,7 +159,7 @@ package final class KeychainFolder: Sendable {
         } catch { throw Self.refusal(error) }
     }
 
-    /// The user's alone.
+    /// Makes the user's folder, which is open to no other user.
     package func makeFolder(of user: UInt32) throws(RequestError) {
         do {
             try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
@@ -173,7 +174,7 @@ package final class KeychainFolder: Sendable {
         let names = files.filter { $0.hasSuffix(ending) }.compactMap {
             KeychainName(String($0.dropLast(ending.count)))
         }
-        // What lies there under the name of the machine's is no user's keychain.
+        // A file under the name of the machine's keychain is no user's keychain.
         let own = user == 0 && hasSystemKeychain ? names : names.filter { $0 != .system }
         return own.sorted { a, b in
             (a == .login ? 0 : 1, a.description) < (b == .login ? 0 : 1, b.description)
@@ -184,12 +185,13 @@ package final class KeychainFolder: Sendable {
         folder(user) + "/\(name).keychain"
     }
 
-    /// Where the part of the key to passcode-set items lies that no backup of the file contains.
+    /// The path of the device secret: the part of the key to passcode-set items that no backup
+    /// contains.
     func deviceSecretPath(_ name: KeychainName, _ user: UInt32) -> String {
         folder(user) + "/\(name).device-secret"
     }
 
-    /// A file beside the keychain that is there for a while.
+    /// The path of a temporary file beside the keychain.
     package func passingPath(_ kind: String, _ identifier: [UInt8], _ id: KeychainID)
         -> String
     {
@@ -206,14 +208,14 @@ package final class KeychainFolder: Sendable {
         layout == .ownUser ? path : path + "/\(user)"
     }
 
-    /// What the user has said about keychains that calls don't name.
+    /// The user's preferences for calls that name no keychain.
     package func preferences(of caller: Caller) -> KeychainPreferences {
         let user = caller.user
         let said = preferences.load(for: user, from: folder(user))
         guard user == 0, caller.session == nil, said == .standard,
             case .unit = caller.identity
         else { return said }
-        // Root's services have no login that could open another.
+        // Root's services have no login that could open another keychain.
         var preferences = said
         preferences.defaultKeychain = .system
         return preferences
@@ -235,7 +237,7 @@ package final class KeychainFolder: Sendable {
         }
     }
 
-    /// Every keychain of every user whose file is not there, but others beside its place are.
+    /// Every keychain of every user whose file is missing while other files beside its place exist.
     package func keychainsWithoutFile() -> [KeychainID] {
         users().flatMap { user in
             let files = FolderNames.all(in: folder(user))
@@ -262,7 +264,7 @@ package final class KeychainFolder: Sendable {
     }
 
     private func remember(_ file: OpenFile, _ key: KeychainID) {
-        // Files are closed after the lock, which every request takes.
+        // Files are closed outside the lock, which every request takes.
         let closed = open.withLock { open in
             let old = open.files.updateValue(file, forKey: key)
             if old == nil { open.order.append(key) }
@@ -281,10 +283,10 @@ package final class KeychainFolder: Sendable {
     }
 }
 
-/// What users have said about keychains that calls don't name: a file of lines in each one's folder.
+/// Users' preferences for calls that name no keychain: a text file in each user's folder.
 ///
-/// The daemon is the only one to write them, and reads each once. In embedded mode other processes
-/// write too, and each call looks anew.
+/// The daemon is the only writer, and reads each file once. In embedded mode other processes write
+/// too, and each call reads anew.
 package final class KeychainPreferenceFiles: Sendable {
     /// Users whose preferences are remembered.
     private static let mostKnown = 1024
@@ -296,7 +298,7 @@ package final class KeychainPreferenceFiles: Sendable {
 
     init(isShared: Bool) { self.isShared = isShared }
 
-    /// A file that makes no sense says nothing.
+    /// A malformed file counts as no preferences.
     package func load(
         for user: UInt32, from folder: @autoclosure () -> String
     ) -> KeychainPreferences {
@@ -316,7 +318,7 @@ package final class KeychainPreferenceFiles: Sendable {
     ) throws(SystemError) {
         let path = Self.path(folder)
         let new = path + ".new"
-        // Of a writing that was cut off.
+        // Left by a write that was cut off.
         PrivateFile.remove(new)
         try PrivateFile.create(
             new, contents: SecretBytes(copying: Array(Self.text(preferences).utf8)))

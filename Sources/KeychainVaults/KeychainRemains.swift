@@ -4,24 +4,24 @@ internal import KeychainMessages
 package import KeychainModel
 internal import KeychainItemStore
 
-/// What lies beside the place of a keychain's file, of one that is or was there: earlier states,
-/// files set aside, copies on their way, and a log.
+/// The files beside the place of a keychain's file: earlier generations, files set aside,
+/// unfinished copies, and SQLite's logs.
 ///
-/// While any of it is there and the file is not, no new keychain is made under the name: it would
-/// look like the old one with nothing in it, its user would never learn of the rest, and the secret
-/// of this device that the rest needs would be replaced. That holds for a deleted one, too, while it
+/// While any of them exists and the keychain's file does not, no new keychain is made under the
+/// name. It would look like the old one emptied, its user would never learn of the remains, and the
+/// device secret that they need would be replaced. The same holds for a deleted keychain while it
 /// can be restored.
 package struct KeychainRemains {
     package private(set) var generations: [String] = []
-    /// `login.keychain.damaged-1`: what could not be read when something was restored.
+    /// `login.keychain.damaged-1`: a file that could not be read at a restore.
     package private(set) var setAside: [String] = []
-    /// The restored one, on the point of taking the keychain's place.
+    /// The restored file, about to take the keychain's place.
     private(set) var incoming: [String] = []
-    /// Copies that were on their way in or out.
+    /// Unfinished copies of backups and restores.
     package private(set) var transfers: [String] = []
-    /// What SQLite had not written into the file yet.
+    /// SQLite's logs, with changes that are not in the file yet.
     private(set) var logs: [String] = []
-    /// Its user had it deleted; for a while its generations stay.
+    /// The keychain's user had it deleted; for a while its generations stay.
     package private(set) var isDeleted = false
 
     package init(of path: String) {
@@ -47,7 +47,7 @@ package struct KeychainRemains {
     }
 
     package var isEmpty: Bool { all.isEmpty }
-    /// Of a keychain that was never here, or is not any more.
+    /// Whether only unfinished copies exist: the keychain was never here, or is gone.
     package var isOfTransfersAlone: Bool { all.count == transfers.count }
     package var all: [String] { generations + setAside + incoming + transfers + logs }
 
@@ -58,7 +58,7 @@ package struct KeychainRemains {
 
     /// A name that no file set aside has yet.
     static func pathAside(_ path: String) -> String {
-        // One more than there are files in any folder.
+        // Some number is free: no folder has as many files as the range has numbers.
         let free = (1...Int.max).first { number in
             ([""] + logEndings).allSatisfy {
                 FileStatus("\(path)\(aside)\(number)\($0)") == nil
@@ -73,8 +73,9 @@ package struct KeychainRemains {
     private static let logEndings = ["-wal", "-journal"]
     private static let sideEndings = ["-wal", "-shm", "-journal"]
 
-    /// `login.keychain.backup-` and 32 digits, and what SQLite lays beside it: never the file of a
-    /// keychain, whose name may begin in the same way.
+    /// Whether the file is a temporary copy: `login.keychain.backup-` and 32 digits, or a file that
+    /// SQLite lays beside one. The file of a keychain never matches, even if its name begins in the
+    /// same way.
     package static func isPassing(_ file: String, of name: String) -> Bool {
         for kind in [".backup-", ".incoming-"] where file.hasPrefix(name + kind) {
             var rest = file.dropFirst(name.count + kind.count)

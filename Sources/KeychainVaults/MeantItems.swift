@@ -2,12 +2,12 @@
 package import KeychainItemStore
 package import KeychainModel
 
-/// The items that a long change means, by their names alone: there may be very many. The memory of
-/// the names is counted.
+/// The items of a long change, by their references alone, as there may be very many. Their memory
+/// is counted.
 package struct MeantItems {
-    /// Items that are counted together.
+    /// Items that one share of the memory budget counts.
     private static let atOnce = 1024
-    /// Bytes of one in the list, and of its identifier beside it.
+    /// Bytes of one entry of the list, and of its identifier beside it.
     private static let bytesOfOne = 80
 
     package private(set) var items: [MeantItem] = []

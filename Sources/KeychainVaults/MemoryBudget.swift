@@ -3,19 +3,19 @@ package import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 
-/// The memory that requests and answers under way may take, in all and for one user. What would go
-/// beyond it waits a moment for others to end, and is then refused: this process never runs out of
-/// memory for a secret, or for what an item is called.
+/// The memory that running requests and answers may take, in all and for one user. A request beyond
+/// it waits a moment for others to end, and is then refused: this process never runs out of memory
+/// for a secret or an item's attributes.
 package final class MemoryBudget: @unchecked Sendable {
     package static let mostForUser = 96 * 1024 * 1024
     package static let mostInAll = 4 * mostForUser
-    /// What a user has of it whatever the others hold: an item with all the attributes that it may
-    /// have. So has the first request of a user who holds nothing, of any size.
+    /// Bytes that each user may take however much the others hold: an item with the most attributes
+    /// allowed. The first request of a user who holds nothing is admitted too, of any size.
     static let ofEach = 24 * 1024 * 1024
-    /// Less is not counted: the number of connections bounds it.
+    /// Fewer bytes are not counted: the number of connections bounds them.
     static let free = 4096
-    /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
-    /// table of mappings included.
+    /// The least cost of one allocation, including its guard pages and its entry in the kernel's
+    /// table of mappings.
     private static let least = 64 * 1024
     package static let patience: Duration = .seconds(3)
 
@@ -24,7 +24,7 @@ package final class MemoryBudget: @unchecked Sendable {
 
     package init() {}
 
-    /// Memory that is given back when the last copy of this value ends.
+    /// Memory that is given back when the last reference ends.
     package final class Share: Sendable {
         private let budget: MemoryBudget
         private let user: UInt32
@@ -38,7 +38,8 @@ package final class MemoryBudget: @unchecked Sendable {
         deinit { budget.giveBack(bytes, user) }
     }
 
-    /// Room for `bytes` as they come and for one copy of them. nil where nothing is counted.
+    /// Takes room for `bytes` as they come and for one copy of them. Returns nil where so few are
+    /// not counted.
     package func take(
         _ bytes: Int, for user: UInt32, patience: Duration = MemoryBudget.patience
     ) throws(RequestError) -> Share? {
@@ -59,7 +60,7 @@ package final class MemoryBudget: @unchecked Sendable {
     private func hasRoom(_ cost: Int, _ user: UInt32) -> Bool {
         let mine = taken[user, default: 0]
         guard mine + cost <= Self.mostForUser else { return false }
-        // Users who hold much keep out themselves and one another, not those who hold little.
+        // Users who hold much shut out themselves and one another, not users who hold little.
         return mine == 0 || mine + cost <= Self.ofEach
             || taken.values.reduce(0, +) + cost <= Self.mostInAll
     }
@@ -73,15 +74,15 @@ package final class MemoryBudget: @unchecked Sendable {
     }
 }
 
-/// One user's part of the memory budget, for the records of the user's keychains.
+/// One user's share of the memory budget, for the records of the user's keychains.
 struct UserMemory: RecordMemory {
-    /// A number that no user has, for the machine's keychain.
+    /// A number that no user has: it stands for the machine's keychain.
     static let machine = UInt32.max
 
     let budget: MemoryBudget
     let user: UInt32
 
-    /// Attributes are there four times at most: sealed, opened, in the message of an answer, in its
+    /// Attributes exist four times at most: sealed, opened, in the message of an answer, and in its
     /// frame.
     func takeAttributes(
         _ bytes: Int, waits: Bool

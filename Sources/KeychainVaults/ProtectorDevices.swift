@@ -11,7 +11,8 @@ package protocol TPMSealer: Sendable {
 
 /// FIDO2 security keys that derive the keys of protectors.
 package protocol SecurityKeySource: Sendable {
-    /// A new secret that the security key keeps, and what it is asked for again with.
+    /// Makes a new secret in the security key. Returns the credential that asks for it again, and
+    /// the key.
     func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret)
     func open(_ credential: [UInt8], pin: HeldSecret?, atLogin: Bool) throws(RequestError)
         -> HeldSecret

@@ -3,15 +3,15 @@ package import KeychainModel
 package import KeychainItemStore
 package import KeychainSecrets
 
-/// Where the keys of protectors come from: paper, the TPM, a security key, systemd.
+/// The sources of protectors' keys: paper, the TPM, a security key, systemd.
 package struct ProtectorKeys: Sendable {
     private static let registerBytes = 3
     /// Bytes of a credential's name.
     private static let longestName = 64
-    /// A credential that could be guessed would be a password without Argon2id.
+    /// A shorter credential could be guessed like a password, without Argon2id to slow the guesses.
     private static let shortestCredential = 32
 
-    /// nil where no daemon is: programs can't use the machine's TPM.
+    /// nil outside the daemon: programs can't use the machine's TPM.
     package let tpm: (any TPMSealer)?
     package let securityKeys: (any SecurityKeySource)?
     /// By name, as they were when the service started.
@@ -33,7 +33,7 @@ package struct ProtectorKeys: Sendable {
         _ new: NewProtector
     ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
         switch new {
-        // Its key is not looked for: the service has it.
+        // The service has the device's key already.
         case .device: throw .invalid(.badRequest)
         case .recoveryKey(let text):
             return (
@@ -48,7 +48,7 @@ package struct ProtectorKeys: Sendable {
             let key = HeldSecret(try credentialKey(name).bytes.copy())
             return (try record(.credential, [atLogin ? 1 : 0] + Array(name.utf8)), key)
         case .securityKey(let pin, let atLogin):
-            // It could not be typed there.
+            // A PIN can't be typed at a login without a password.
             guard pin.bytes.count == 0 || !atLogin else { throw .invalid(.badRequest) }
             guard let securityKeys else { throw .state(.protectorNotAvailable) }
             let (credential, key) = try securityKeys.make(pin: pin)
@@ -62,8 +62,7 @@ package struct ProtectorKeys: Sendable {
         do { return try .new(kind, parameters: parameters) } catch { throw RequestError(error) }
     }
 
-    /// The key of a protector that is there; for a recovery key, of what was typed; of a security
-    /// key that may be its PIN.
+    /// The key of an existing protector. `typed` is the recovery key, or the PIN of a security key.
     package func key(
         of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
     ) throws(RequestError) -> SealingKey {
@@ -86,7 +85,7 @@ package struct ProtectorKeys: Sendable {
         }
     }
 
-    /// As people see it.
+    /// The protector as users see it.
     package static func shown(_ protector: ProtectorRecord) -> Protector {
         var shown = Protector(
             identifier: protector.shownIdentifier, kind: protector.kind.shown,
@@ -128,7 +127,8 @@ package struct ProtectorKeys: Sendable {
 }
 
 extension ProtectorRecord {
-    /// The first of the parameters of those kinds for which nothing has to be typed.
+    /// For the kinds that need no typing, the first byte of the parameters says whether the
+    /// protector opens at login.
     package var opensAtLogin: Bool {
         (kind == .tpm || kind == .credential || kind == .securityKey) && parameters.first == 1
     }

@@ -4,7 +4,7 @@ package import KeychainItemStore
 package import KeychainModel
 package import KeychainSecrets
 
-/// What opens a keychain beside its password.
+/// Protectors that open a keychain beside its password.
 extension Protectors {
     package func list(_ keychain: OpenKeychain) throws(RequestError) -> [Protector] {
         try records(keychain).map(ProtectorKeys.shown).sorted { a, b in
@@ -27,7 +27,7 @@ extension Protectors {
         return ProtectorKeys.shown(new.protector)
     }
 
-    /// This machine's own key opens no keychain but the machine's, and once is enough.
+    /// The device key opens only the machine's keychain, which has at most one such protector.
     private func make(
         _ new: NewProtector, for keychain: OpenKeychain
     ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
@@ -39,7 +39,8 @@ extension Protectors {
         } catch { throw RequestError(error) }
     }
 
-    /// Another must be left that works: the password, paper, or one that opens it this moment.
+    /// Removes a protector. Another that works must be left: the password, a recovery key, or one
+    /// that opens the keychain at this moment.
     package func remove(
         _ identifier: String, from keychain: OpenKeychain, _ grant: borrowing ProtectorGrant
     ) throws(RequestError) {
@@ -48,11 +49,11 @@ extension Protectors {
             throw .invalid(.notImplemented)
         }
         let isPassword = protector.kind == .password
-        // Two of them are the old one and the new one.
+        // A password that is being changed has two protectors, the old one and the new one.
         let others = try records(keychain).filter {
             $0 != protector && !(isPassword && $0.kind == .password)
         }
-        // Services have neither a password nor paper.
+        // The machine's keychain has neither a password nor a recovery key.
         var rest = keychain.isSystem ? [] : others.filter { $0.isPersons }
         if rest.isEmpty { rest = others.filter { works($0, keychain) } }
         guard !isPassword else { return try removePassword(of: keychain, grant, leaving: rest) }
@@ -61,12 +62,13 @@ extension Protectors {
         }
     }
 
-    /// With the password goes what it alone opens.
+    /// Removes the password, and the secrets that it alone opens.
     private func removePassword(
         of keychain: OpenKeychain, _ grant: borrowing ProtectorGrant,
         leaving rest: [ProtectorRecord]
     ) throws(RequestError) {
-        // Without a daemon nothing else keeps a keychain open from one program to the next.
+        // Without a daemon, nothing but the password keeps a keychain open from one program to the
+        // next.
         guard !allowsDeviceProtector else { throw .invalid(.notImplemented) }
         try changing(keychain.user) { () throws(RequestError) in
             do throws(KeychainStoreError) {
@@ -76,8 +78,8 @@ extension Protectors {
         }
     }
 
-    /// The account has no password any more: the passcode-set class is over, the keychain stays.
-    /// False where it was over before.
+    /// Ends the passcode-set class of an account that has no password any more; the keychain stays.
+    /// Returns false where the class had ended before.
     package func endPasscodeClass(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
         try changing(keychain.user) { () throws(RequestError) in
             guard deviceSecret(keychain) != nil else { return false }
@@ -89,7 +91,8 @@ extension Protectors {
         }
     }
 
-    /// What it would open the keychain with, found and used; nothing stays open.
+    /// Finds the protector and opens the keychain with it, to see whether it works. Nothing stays
+    /// open.
     package func test(
         _ identifier: String, _ typed: HeldSecret?, of keychain: OpenKeychain
     ) throws(RequestError) {
@@ -117,7 +120,8 @@ extension Protectors {
         }
     }
 
-    /// With what needs no user, the device's key before a TPM; else why the last did not.
+    /// Opens the keychain with protectors that need no user, the device's key before a TPM. Throws
+    /// the error of the last one where none works.
     package func unlockUnasked(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         let records = try records(keychain)
         if records.contains(where: { $0.kind == .device }) {
@@ -132,7 +136,7 @@ extension Protectors {
         throw refusal
     }
 
-    /// With whichever of the keychain's recovery keys it is.
+    /// Opens the keychain with a recovery key, which may be any of the keychain's.
     package func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(RequestError)
         -> UnlockedKeys
     {
@@ -140,7 +144,7 @@ extension Protectors {
         return try unlock(keychain, with: protector, recoveryKey)
     }
 
-    /// The same, and lets the next login's password open it too.
+    /// Opens the keychain with a recovery key, and lets the next login's password open it too.
     package func unlock(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, goingOnWith new: borrowing PasswordKeys
     ) throws(RequestError) -> UnlockedKeys {
@@ -151,14 +155,14 @@ extension Protectors {
         } catch { throw RequestError(error) }
     }
 
-    /// With whichever of the keychain's security keys is plugged in.
+    /// Opens the keychain with any of its security keys that is plugged in.
     package func unlock(_ keychain: OpenKeychain, pin: HeldSecret) throws(RequestError)
         -> UnlockedKeys
     {
         var refusal = RequestError.state(.noSuchProtector)
         for record in try records(keychain) where record.kind == .securityKey {
             do throws(RequestError) { return try unlock(keychain, with: record, pin) } catch {
-                // Of another key: that was found out without a touch.
+                // The credential is another security key's, as was found out without a touch.
                 guard error == .state(.protectorChanged) else { throw error }
                 refusal = error
             }
@@ -166,12 +170,12 @@ extension Protectors {
         throw refusal
     }
 
-    /// Gives the keychain the password that it is to have from now on.
+    /// Replaces the keychain's password.
     package func setPassword(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
     ) throws(RequestError) {
         try changing(keychain.user) { () throws(RequestError) in
-            // One that outlived its password serves no other.
+            // A device secret that outlived its password serves no other.
             if try !records(keychain).contains(where: { $0.kind == .password }) {
                 destroyDeviceSecret(keychain)
             }
@@ -184,7 +188,7 @@ extension Protectors {
         }
     }
 
-    /// Those that open it at a login without a password.
+    /// The protectors that open the keychain at a login without a password.
     package func opensAtLogin(_ keychain: OpenKeychain) -> [ProtectorRecord] {
         ((try? records(keychain)) ?? []).filter(\.opensAtLogin)
     }
@@ -249,7 +253,7 @@ extension Protectors {
 }
 
 extension ProtectorRecord {
-    /// A person knows it or has it on paper: whether it works can't be tried here.
+    /// Whether a person knows it or has it on paper: such a protector can't be tried here.
     fileprivate var isPersons: Bool {
         state != .provisional && (kind == .password || kind == .recoveryKey)
     }

@@ -7,18 +7,18 @@ package import KeychainLinuxSystem
 package import KeychainRows
 internal import Synchronization
 
-/// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
+/// Opens, makes and re-wraps keychains with their protectors: a password, this device, and others.
 ///
-/// What changes one user's keychains is done one at a time. What is derived on the way waits for the
-/// user's turn by itself (`DerivationTurns`), and lets go of it before anything is written: so a
-/// file that is slow to write, or closed to writers, keeps no other user waiting.
+/// Changes of one user's keychains run one at a time. A key derivation waits for the user's turn by
+/// itself (`DerivationTurns`), and gives the turn up before anything is written: a file that is
+/// slow to write, or closed to writers, delays no other user.
 package final class Protectors: Sendable {
     private let folder: KeychainFolder
     package let deviceKey: SealingKey
     package let keys: ProtectorKeys
-    /// Of copies that are to be restored.
+    /// Reads copies that are to be restored.
     private let reader: any ForeignReader
-    /// A keychain that is made without a password can be opened by this device.
+    /// Whether this device's key may open a keychain that is made without a password.
     package let allowsDeviceProtector: Bool
     private let changes = Mutex<[UInt32: Changes]>([:])
 
@@ -38,7 +38,7 @@ package final class Protectors: Sendable {
         if let kept = try existing(path) { return SealingKey(kept) }
         let key = SecretBytes(random: SealingKey.byteCount)
         do { try PrivateFile.create(path, contents: key) } catch {
-            // Another process was faster: its key is the device's.
+            // Another process was faster: the device's key is the one it made.
             guard case .system = error, let kept = try existing(path) else { throw error }
             return SealingKey(kept)
         }
@@ -59,14 +59,14 @@ package final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(RequestError) -> UnlockedKeys {
         let secret = deviceSecret(keychain)
-        // Writes nothing, and so waits for no change.
+        // Unlocking writes nothing, and so waits for no change.
         do throws(KeychainStoreError) {
             return try keychain.file.unlock(
                 password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
         } catch { throw RequestError(error) }
     }
 
-    /// Opens it for a login whose password PAM has verified.
+    /// Opens the keychain for a login whose password PAM has verified.
     package func login(
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(RequestError) -> LoginOutcome {
@@ -79,7 +79,7 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// Opens it with a password of its own, and lets the next login's open it too.
+    /// Opens the keychain with its own password, and lets the next login's open it too.
     package func unlock(
         _ keychain: OpenKeychain, _ password: HeldSecret, goingOnWith new: borrowing PasswordKeys
     ) throws(RequestError) -> UnlockedKeys {
@@ -91,7 +91,7 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// For keychains that no password protects.
+    /// Opens a keychain that no password protects.
     package func unlockWithDevice(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
             throw RequestError(error)
@@ -125,7 +125,8 @@ package final class Protectors: Sendable {
         try changing(user) { () throws(RequestError) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
-                // One of a creation that did not come to its end, or of a keychain that is gone.
+                // An old secret is left from an unfinished creation, or from a keychain that is
+                // gone.
                 PrivateFile.remove(folder.deviceSecretPath(name, user))
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
@@ -135,7 +136,7 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// The copy that is at one path and is to be restored on this device, as a new file at another.
+    /// The copy at one path, restored on this device as a new file at another.
     package func returning(
         _ copy: String, at path: String, _ owner: KeychainOwner
     ) throws(RequestError) -> ReturningKeychain {
@@ -159,7 +160,8 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// The old password opens it as before, until a login has proved the new one.
+    /// Changes the password. The old one opens the keychain as before, until a login has proved the
+    /// new one.
     package func changePassword(
         _ keychain: OpenKeychain, old: HeldSecret, new: HeldSecret
     ) throws(RequestError) {
@@ -169,7 +171,8 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// For what makes a password protector: the secret is made where there is none any more.
+    /// Runs `body`, which makes a password protector, with the device secret, making one where
+    /// there is none.
     private func withDeviceSecret<R: ~Copyable>(
         _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
@@ -181,7 +184,7 @@ package final class Protectors: Sendable {
         }
     }
 
-    /// One change of the user's keychains at a time; other users' go on.
+    /// Runs one change of the user's keychains at a time; other users' changes go on.
     package func changing<R: ~Copyable>(
         _ user: UInt32, _ body: () throws(RequestError) -> R
     ) throws(RequestError) -> R {
@@ -214,7 +217,7 @@ package final class Protectors: Sendable {
         return HeldSecret(kept)
     }
 
-    /// Another is made where one is needed again.
+    /// Removes the device secret. `deviceSecretOrNew` makes another where one is needed.
     func destroyDeviceSecret(_ keychain: OpenKeychain) {
         PrivateFile.remove(folder.deviceSecretPath(keychain.name, keychain.user))
     }

@@ -34,7 +34,7 @@ extension RequestError {
             }
     }
 
-    /// Of the files beside a keychain: its folder, the device's key.
+    /// For the files beside a keychain: its folder, the device's key.
     package init(_ error: SystemError) {
         self =
             switch error {

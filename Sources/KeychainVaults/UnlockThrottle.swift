@@ -2,16 +2,16 @@
 package import KeychainModel
 internal import Synchronization
 
-/// Slows down those who try passwords: one try of a keychain at a time, and after three wrong ones
-/// a growing pause before the next is looked at. One instance counts for all the ways a password
-/// can come: a right password for one keychain says nothing about another. A password that PAM has
-/// verified is no guess, and never comes here.
+/// Slows down guesses at passwords: one try of a keychain at a time, and after three wrong ones a
+/// growing pause. One instance counts for all ways in which a password can come. A right password
+/// for one keychain says nothing about another. A password that PAM has verified is no guess, and
+/// is not counted.
 package final class UnlockThrottle: Sendable {
     package enum Outcome: Sendable {
         case right
         case wrong
-        /// It was not looked at, or something else failed: neither for nor against the user who
-        /// tried.
+        /// The password was not tried, or something else failed: the try counts neither as right
+        /// nor as wrong.
         case undecided
     }
 
@@ -23,7 +23,7 @@ package final class UnlockThrottle: Sendable {
 
     package init() {}
 
-    /// Each that does not throw is followed by an `end`.
+    /// Each call that doesn't throw must be followed by an `end`.
     package func begin(_ keychain: KeychainID) throws(RequestError) {
         let allowed = states.withLock { states in
             var state = states[keychain] ?? State()
@@ -49,8 +49,8 @@ package final class UnlockThrottle: Sendable {
 }
 
 extension UnlockThrottle.Outcome {
-    /// What a try that ended with this error tells. A security key that heard eight wrong PINs is
-    /// of no use any more.
+    /// The outcome of a try that ended with this error. A wrong PIN counts, as a security key stops
+    /// working after eight.
     package init(_ error: RequestError) {
         self =
             error == .refused(.wrongPassword) || error == .refused(.wrongPIN) ? .wrong : .undecided

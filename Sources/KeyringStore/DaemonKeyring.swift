@@ -5,14 +5,14 @@ package import KeychainModel
 package import KeychainSecrets
 internal import Synchronization
 
-/// The daemon's part of root's keyring: one keyring a user, and in it sealed class keys and facts
+/// The daemon's part of root's keyring: one keyring per user, with sealed class keys and facts
 /// about logins (docs/design/sessions.md).
 ///
 /// Names below a user's keyring:
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
 /// `machine:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
 package final class DaemonKeyring: Sendable {
-    /// Possessor and owner may do everything, all others nothing.
+    /// All rights for possessor and owner, none for others.
     private static let permissions: UInt32 = 0x3f3f_0000
 
     private struct Name: Hashable {
@@ -21,15 +21,15 @@ package final class DaemonKeyring: Sendable {
     }
 
     private let top: KeySerial
-    /// Where keys were found or made: a hint that saves looking for them, and no more. What a key
-    /// holds is sealed for its name, so that a number which the kernel has given to another key
-    /// opens nothing.
+    /// Serial numbers of known keys: only a hint that saves a search. A key's content is sealed for
+    /// its name, so that a number which the kernel has reused opens nothing.
     private let known = ShortLock<[Name: KeySerial]>([:])
-    /// Two who write a user's first key at the same moment write into one keyring.
+    /// Two threads that write a user's first key at the same moment must share one keyring.
     private let making = Mutex(())
 
-    /// One keyring for each state folder, by what it is and not by what it is called: daemons in
-    /// different mount namespaces share root's keyring, and must not meet in it.
+    /// One keyring for each state folder, identified by its device and number besides its path:
+    /// daemons in different mount namespaces share root's keyring, and must not mix their keys in
+    /// it.
     package init(stateFolder: String) throws(RequestError) {
         guard let folder = FileStatus(stateFolder) else { throw .failed(.notAvailable) }
         let name = "keychain:\(stateFolder):\(folder.device):\(folder.number)"
@@ -43,7 +43,7 @@ package final class DaemonKeyring: Sendable {
 
     package func users() -> [UInt32] {
         ((try? names(in: top)) ?? []).compactMap { name in
-            // Safe: of a text; nil where it is no number.
+            // Safe: parses a text; nil where it is no number.
             name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
         }
     }
@@ -69,7 +69,7 @@ package final class DaemonKeyring: Sendable {
         return try? KernelKeyring.read(key)
     }
 
-    /// Whether there is such a key now.
+    /// Whether the key exists now.
     package func holds(_ name: String, of user: UInt32) -> Bool {
         let place = Name(user: user, key: name)
         if let serial = known.withLock({ $0[place] }), KernelKeyring.isReadable(serial) {
@@ -114,7 +114,7 @@ package final class DaemonKeyring: Sendable {
         }
     }
 
-    /// Those that have ended meanwhile are left out.
+    /// Names of the ring's keys, without those that have ended meanwhile.
     private func names(in ring: KeySerial) throws(KeyringError) -> [String] {
         try KernelKeyring.list(ring).compactMap { serial in
             (try? KernelKeyring.describe(serial))?.description

@@ -30,7 +30,7 @@ internal import Glibc
     // Safe: the message is alive; a nil name asks for any error.
     var isError: Bool { unsafe sd_bus_message_is_method_error(message, nil) > 0 }
 
-    // MARK: What is in it; nil where that is of another type
+    // MARK: Reading; nil for a value of another type
 
     func string() -> String? { text("s") }
 
@@ -49,7 +49,7 @@ internal import Glibc
         return unsafe sd_bus_message_read_basic(message, Self.type("u"), &value) > 0 ? value : nil
     }
 
-    /// A descriptor of the caller's own.
+    /// A copy of the descriptor, which the caller owns.
     func descriptor() -> Int32? {
         var value: Int32 = -1
         // Safe: as above; what is read belongs to the message.
@@ -60,8 +60,8 @@ internal import Glibc
         return own >= 0 ? own : nil
     }
 
-    /// Reads the elements of an array with `body`, while that can read them whole; false where it is
-    /// none.
+    /// Reads the elements of an array with `body`, as long as that returns true; returns false
+    /// where the value is no array.
     @discardableResult
     func each(_ contents: String, _ body: () -> Bool) -> Bool {
         guard enter("a", contents) else { return false }
@@ -93,7 +93,7 @@ internal import Glibc
         }
     }
 
-    /// What a bus needs of it, for as long as the message lives.
+    /// The message's pointer for a bus, valid while the message lives.
     // Safe: the object holds its reference while `body` runs, and `body` lets the pointer go with
     // its end.
     func withPointer<R>(_ body: (OpaquePointer) -> R) -> R { unsafe body(message) }

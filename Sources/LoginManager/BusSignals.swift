@@ -2,11 +2,11 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Tells listeners on the system's bus how something stands. No request waits for the bus: one
-/// that is absent, restarts or hangs is tried again, and what was to be told meanwhile gives way to
-/// what is told last.
+/// Tells listeners on the system bus the latest state. No request waits for the bus: where it is
+/// absent, restarts or hangs, sending is retried, and a newer signal replaces one that was not sent
+/// yet.
 ///
-/// Each signal comes from a connection of its own, so there is none to which others could send.
+/// Each signal is sent on a connection of its own, so that there is none that others could send to.
 package final class BusSignals: Sendable {
     private static let pause: DispatchTimeInterval = .seconds(2)
     private static let longest = 16_384
@@ -35,7 +35,7 @@ package final class BusSignals: Sendable {
         self.interface = interface
     }
 
-    /// Comes back at once. What is longer than 16 KiB is cut off.
+    /// Returns at once. A text of more than 16 KiB is cut off.
     package func tell(_ member: String, _ text: String) {
         let told = String(decoding: text.utf8.prefix(Self.longest), as: UTF8.self)
         let mustTry = state.withLock { state in

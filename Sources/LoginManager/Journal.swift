@@ -2,12 +2,12 @@
 internal import CSystemd
 internal import Glibc
 
-/// systemd's journal, in its native form: fields that can be searched for, not text.
+/// systemd's journal in its native form: fields that can be searched for, instead of text.
 package enum Journal {
     package struct Field: Sendable, Equatable {
         /// Upper-case letters, digits and underscores.
         package let name: String
-        /// Any text. A field may be there several times.
+        /// Any text. A field may occur several times.
         package let value: String
 
         package init(_ name: String, _ value: String) {
@@ -16,10 +16,10 @@ package enum Journal {
         }
     }
 
-    /// One entry. May wait for a journal that is busy; silence where there is none.
+    /// Sends one entry. May wait for a busy journal; does nothing where there is none.
     package static func send(_ fields: [Field]) {
         let bytes = fields.map { Array("\($0.name)=\($0.value)".utf8) }
-        // One run of bytes, so that no pointer leaves the closure that it is good for.
+        // One run of bytes, so that no pointer outlives its closure.
         let whole = bytes.flatMap(\.self)
         // Safe: reads what the parts describe, all of it within `whole`.
         unsafe whole.withUnsafeBytes { whole in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of the login manager is there, to be told.
+/// Whether the bus and the login manager are there, for a report.
 package enum LoginManagerPresence: Sendable {
     case noBus
-    /// The system bus answers, and logind is not on it.
+    /// The system bus answers, but logind is not on it.
     case busAlone
     case present
 

@@ -2,11 +2,11 @@
 internal import CSystemd
 internal import Glibc
 
-/// Hears what logind says, on a thread of its own, for as long as the process lives. A bus that is
-/// absent, restarts or hangs is tried again and again, and no request waits for it.
+/// Listens to logind, on a thread of its own, for the life of the process. Where the bus is absent,
+/// restarts or hangs, it is retried, and no request waits for it.
 ///
-/// While it hears logind it holds sleep and shutdown up, until `handle` has come back from being
-/// told of them.
+/// While it listens it delays sleep and shutdown until `handle` has returned from being told of
+/// them.
 package final class LoginManagerWatch: Sendable {
     static let service = "org.freedesktop.login1"
     private static let manager = "org.freedesktop.login1.Manager"
@@ -15,16 +15,16 @@ package final class LoginManagerWatch: Sendable {
     private static let folder = "/org/freedesktop/login1"
     private static let sessions = "/org/freedesktop/login1/session"
     private static let pauseSeconds: UInt32 = 2
-    /// After which the bus is asked whether it still lives.
+    /// After this time without a message the bus is asked whether it is alive.
     private static let silence: Duration = .seconds(60)
     private static let mostSessions = 4096
 
     private let handle: @Sendable (LoginManagerEvent) -> Void
 
-    /// `handle` is called by one thread, and may take its time.
+    /// `handle` is called by one thread, and may block.
     package init(handle: @escaping @Sendable (LoginManagerEvent) -> Void) { self.handle = handle }
 
-    /// Does not come back.
+    /// Never returns.
     package func run() -> Never {
         while true {
             if let bus = SystemBus() { follow(bus) }
@@ -41,7 +41,8 @@ package final class LoginManagerWatch: Sendable {
             switch bus.next(within: Self.silence) {
             case .message(let message): hear(message, &hearing)
             case .nothing:
-                // Early or not: it is asked no more often than it has been silent.
+                // Returning early does no harm: the bus is asked no more often than after each such
+                // silence.
                 guard hearing.isBusAlive(after: Self.silence) else { return }
             case .broken: return
             }
@@ -59,14 +60,14 @@ package final class LoginManagerWatch: Sendable {
         ].allSatisfy(bus.subscribe)
     }
 
-    // MARK: Who speaks
+    // MARK: The sender
 
-    /// What is known while one connection lasts.
+    /// The state of one connection.
     private struct Hearing {
         let bus: SystemBus
-        /// logind's own name on the bus: a signal can be sent to us by any process.
+        /// logind's unique name on the bus: any process can send this one a signal.
         var owner: String?
-        /// Closed by logind's side of the bargain when it is let go.
+        /// The delay of sleep and shutdown, which ends when this is released.
         var inhibitor: Inhibitor?
         private var heard = ContinuousClock.now
 
@@ -79,7 +80,7 @@ package final class LoginManagerWatch: Sendable {
         }
     }
 
-    /// Holds sleep and shutdown up until it ends.
+    /// Delays sleep and shutdown until it is released.
     private final class Inhibitor {
         private let descriptor: Int32
 
@@ -133,7 +134,7 @@ package final class LoginManagerWatch: Sendable {
         return isLocked
     }
 
-    // MARK: What is said
+    // MARK: The messages
 
     private func hear(_ message: BusMessage, _ hearing: inout Hearing) {
         if message.sender == SystemBus.itself, message.member == "NameOwnerChanged" {
@@ -158,7 +159,7 @@ package final class LoginManagerWatch: Sendable {
         }
     }
 
-    /// `true` is said before, and acted upon; `false` when all is as before.
+    /// `true` comes before sleep or shutdown, and is acted upon; `false` comes when it is over.
     private func prepare(
         _ message: BusMessage, _ hearing: inout Hearing, _ act: (SystemBus) -> Void
     ) {
@@ -171,9 +172,9 @@ package final class LoginManagerWatch: Sendable {
         hearing.inhibitor = nil
     }
 
-    /// logind does not say which sleep it will be. Where it says, or will not say, that this
-    /// machine can write its memory to the disk in any of the three ways, each may be one that
-    /// does: an administrator can forbid plain hibernation and leave the others.
+    /// logind does not say which kind of sleep it will be. Where it says that this machine can
+    /// write its memory to the disk in any of three ways, or does not answer, the sleep may be one
+    /// that does: an administrator can forbid plain hibernation and leave the others.
     private func sleeping(_ bus: SystemBus) {
         handle(.sleeping)
         let cannot = ["CanHibernate", "CanHybridSleep", "CanSuspendThenHibernate"].allSatisfy {

@@ -2,9 +2,9 @@
 internal import CSystemd
 internal import Glibc
 
-/// What logind knows of sessions. Where it does not run, nothing is known and nothing fails.
+/// logind's facts about sessions. Where logind does not run, all are unknown and no call fails.
 package enum LoginSessions {
-    /// Whether the session exists and is not closing; nil where there is no logind to know.
+    /// Whether the session exists and is not closing; nil without logind.
     package static func isAlive(_ session: String) -> Bool? {
         guard isRunning else { return nil }
         var state: UnsafeMutablePointer<CChar>?
@@ -16,14 +16,14 @@ package enum LoginSessions {
         return unsafe String(cString: text) != "closing"
     }
 
-    /// Whose it is; nil where that can't be told.
+    /// The session's user; nil where that can't be told.
     package static func user(of session: String) -> UInt32? {
         var user: uid_t = 0
         // Safe: writes one number.
         return unsafe sd_session_get_uid(session, &user) >= 0 ? user : nil
     }
 
-    /// Whether it is the one in front on its seat; nil where that can't be told.
+    /// Whether the session is in the foreground on its seat; nil where that can't be told.
     package static func isActive(_ session: String) -> Bool? {
         // Safe: the text is passed for the call alone, and the answer is a number.
         let answer = unsafe sd_session_is_active(session)
@@ -36,8 +36,8 @@ package enum LoginSessions {
         return answer < 0 ? nil : answer > 0
     }
 
-    /// The user's logins as logind counts them: without jobs and service managers, and without those
-    /// that are closing, of which only programs are left.
+    /// The user's logins as logind counts them: without jobs and service managers, and without
+    /// closing ones, which only have leftover programs.
     package static func logins(of user: UInt32) -> [String] {
         var sessions: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         // Safe: the library allocates the list and its texts, which are freed here. -1: all of them.
@@ -55,7 +55,7 @@ package enum LoginSessions {
         return logins
     }
 
-    /// A session of which logind tells no class counts as a login.
+    /// A session without a class counts as a login.
     private static func isLogin(_ session: String) -> Bool {
         var kind: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
@@ -66,7 +66,7 @@ package enum LoginSessions {
         return unsafe String(cString: text).hasPrefix("user")
     }
 
-    /// Whether it has a screen and not only a terminal; nil where that can't be told.
+    /// Whether the session is graphical; nil where that can't be told.
     package static func isGraphical(_ session: String) -> Bool? {
         var type: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
@@ -89,7 +89,8 @@ package enum LoginSessions {
         return isGraphical(name) == true ? name : nil
     }
 
-    /// N of the X display `:N` that root named when the session began, or its own desktop since.
+    /// N of the X display `:N` that root named when the session began, or that its own desktop has
+    /// set since.
     package static func display(ofSession session: String) -> UInt32? {
         var display: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
@@ -105,8 +106,8 @@ package enum LoginSessions {
         field("LEADER", of: session).flatMap { Int32($0) }
     }
 
-    /// The process to which logind gave the session's screen and keyboard (TakeControl): there is
-    /// one at most, and no program of the user can take the place of one that lives.
+    /// The process to which logind gave the session's screen and keyboard (TakeControl): at most
+    /// one, and no program of the user can replace it while it lives.
     package static func controller(of session: String) -> Int32? {
         guard let name = field("CONTROLLER", of: session), let bus = SystemBus() else { return nil }
         let itself = SystemBus.itself
@@ -115,7 +116,7 @@ package enum LoginSessions {
         return answer?.uint32().flatMap { Int32(exactly: $0) }
     }
 
-    /// What logind writes down of the session and its library does not tell.
+    /// A fact that logind writes to the session's file and its library does not offer.
     private static func field(_ name: String, of session: String) -> String? {
         guard !session.isEmpty, !session.contains("/"), !session.hasPrefix("."),
             // Safe: the mode is a constant; the file is closed below.

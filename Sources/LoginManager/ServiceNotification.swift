@@ -2,7 +2,8 @@
 internal import CSystemd
 internal import Glibc
 
-/// What a service and systemd say to each other; silence where systemd did not start it.
+/// The messages between a service and systemd; does nothing where systemd did not start the
+/// process.
 package enum ServiceNotification {
     package static func ready() { notify("READY=1") }
     package static func stopping() { notify("STOPPING=1") }
@@ -12,8 +13,8 @@ package enum ServiceNotification {
         _ = unsafe sd_notify(0, state)
     }
 
-    /// Hands a descriptor to systemd, which gives it back to the next start of the service, in
-    /// place of any of that name. False where it is not taken.
+    /// Stores a descriptor in systemd, which returns it at the next start of the service; it
+    /// replaces one of the same name. Returns false where it is not taken.
     package static func store(descriptor: Int32, named name: String) -> Bool {
         notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
         var number = descriptor
@@ -21,7 +22,7 @@ package enum ServiceNotification {
         return unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1) > 0
     }
 
-    /// The descriptors that systemd passed, by name; once, since they are then the caller's.
+    /// The descriptors that systemd passed, by name. Called once, as the caller then owns them.
     package static func inherited() -> [(name: String, descriptor: Int32)] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         // Safe: the library allocates the list and the texts, which are freed here.

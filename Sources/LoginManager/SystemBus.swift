@@ -2,8 +2,7 @@
 internal import CSystemd
 internal import Glibc
 
-/// A connection to the system's bus, for one thread. Where it lies is no question of the
-/// environment's.
+/// A connection to the system bus, for one thread. The environment does not decide its address.
 @safe final class SystemBus {
     enum Next {
         case message(BusMessage)
@@ -17,7 +16,7 @@ internal import Glibc
 
     private let bus: OpaquePointer
 
-    /// nil where there is none, or none that answers.
+    /// nil where there is no bus, or it does not answer.
     init?() {
         var made: OpaquePointer?
         // Safe: the library makes the object, which is freed at the end.
@@ -59,7 +58,7 @@ internal import Glibc
         return woken >= 0 || woken == -EINTR ? .nothing : .broken
     }
 
-    /// nil where the answer is an error, or does not come in time. Starts no service.
+    /// nil where the answer is an error, or does not come in time. Never starts a service.
     func call(
         _ destination: String, _ path: String, _ interface: String, _ member: String,
         _ arguments: String...
@@ -82,7 +81,7 @@ internal import Glibc
         return result >= 0 && !message.isError ? message : nil
     }
 
-    /// Sends a signal to all listeners; false where the bus did not confirm that it came there.
+    /// Sends a signal to all listeners; false where the bus did not confirm it.
     func emit(_ path: String, _ interface: String, _ member: String, _ text: String) -> Bool {
         var made: OpaquePointer?
         // Safe: as in `next`.
@@ -92,16 +91,16 @@ internal import Glibc
         let signal = unsafe BusMessage(owning: made)
         guard signal.append(text) else { return false }
         let isSent = unsafe signal.withPointer { unsafe sd_bus_send(bus, $0, nil) >= 0 }
-        // A bus takes what one connection says in its order.
+        // A bus handles the messages of one connection in order, so a reply confirms the signal.
         return isSent && answers()
     }
 
-    /// Has the bus send what matches (D-Bus specification, Match Rules).
+    /// Subscribes to messages that match the rule (D-Bus specification, Match Rules).
     func subscribe(_ rule: String) -> Bool {
         call(Self.itself, "/org/freedesktop/DBus", Self.itself, "AddMatch", rule) != nil
     }
 
-    /// The one connection that has the name now.
+    /// The unique name of the connection that owns the name now.
     func owner(of name: String) -> String? {
         call(Self.itself, "/org/freedesktop/DBus", Self.itself, "GetNameOwner", name)?.string()
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// What systemd knows of its units.
+/// systemd's facts about its units.
 package enum SystemUnits {
     private static let manager = "org.freedesktop.systemd1"
 
-    /// `User=` of a service as it is written; empty for root's; nil where that can't be told.
+    /// `User=` of a service as written; empty for root's; nil where that can't be looked up.
     package static func user(of unit: String) -> String? {
         guard
             let answer = SystemBus()?.call(
@@ -20,8 +20,8 @@ package enum SystemUnits {
         return isRead ? user : nil
     }
 
-    /// Its object: each byte that is no letter or digit of ASCII as two digits behind “_”, and so
-    /// is a digit at the beginning (sd_bus_path_encode(3)).
+    /// The unit's object path: each byte that is no ASCII letter or digit becomes “_” and two
+    /// hexadecimal digits, and so does a digit at the beginning (sd_bus_path_encode(3)).
     static func path(of unit: String) -> String {
         var name = ""
         for byte in unit.utf8 {

@@ -3,8 +3,8 @@ package import KeyringStore
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Users whose login keychain has, or may have, another password than their login, and who have
-/// been told so or not. Kept by the kernel until the next boot: then a login finds out again.
+/// Users whose login keychain has, or may have, another password than their login, and whether they
+/// were told. The kernel keeps this until the next boot; then a login finds out again.
 package struct PasswordMismatch: Sendable {
     private static let toBeTold: UInt8 = 0
     private static let told: UInt8 = 1
@@ -14,7 +14,7 @@ package struct PasswordMismatch: Sendable {
 
     package init(keyring: DaemonKeyring) { self.keyring = keyring }
 
-    /// A user who was told is not told again.
+    /// Notes a mismatch. A user who was told is not told again.
     package func note(_ user: UInt32) {
         guard keyring.read(Self.name, of: user) == nil else { return }
         write(Self.toBeTold, user)
@@ -29,7 +29,7 @@ package struct PasswordMismatch: Sendable {
         return true
     }
 
-    /// A login's password has opened the keychain.
+    /// Ends the mismatch, as a login's password has opened the keychain.
     package func end(_ user: UInt32) { keyring.remove(Self.name, of: user) }
 
     private func write(_ state: UInt8, _ user: UInt32) {

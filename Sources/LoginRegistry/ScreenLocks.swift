@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// Which sessions' screens are locked, by what logind was told of them.
+/// The sessions whose screens are locked, according to logind.
 package final class ScreenLocks: Sendable {
-    /// nil while logind can't be heard.
+    /// nil while there is no connection to logind.
     private let locked = ShortLock<Set<String>?>(nil)
 
     package init() {}

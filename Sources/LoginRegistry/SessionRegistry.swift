@@ -7,21 +7,20 @@ internal import KeychainKernelKeyring
 internal import LoginManager
 internal import Synchronization
 
-/// The logins that are alive, by every witness there is: the process that opened the session, its
-/// ticket in the kernel, and logind where it runs.
+/// The live logins, by all available evidence: the process that opened the session, its ticket in
+/// the kernel, and logind where it runs.
 package final class SessionRegistry: Sendable {
     static let ticketDescription = "keychain:ticket"
-    /// Sessions of one user; more than any person has.
+    /// The most sessions of one user; no person has as many.
     package static let mostSessions = 64
-    /// How far up the process tree a login is looked for.
+    /// The most steps up the process tree in the search for a login.
     private static let farthestAncestor = 32
 
     private struct Entry: Sendable {
         var session: LoginSession
         let leader: PinnedProcess
     }
-    /// All logins of one user, newest last: as every request asks for them, so that it makes no list
-    /// of its own.
+    /// All logins of one user, the newest last. Built once, as every request asks for them.
     private final class UserLogins: Sendable {
         let entries: [Entry]
         let sessions: [LoginSession]
@@ -38,7 +37,7 @@ package final class SessionRegistry: Sendable {
     }
     private struct State {
         var entries: [SessionID: Entry] { didSet { byUser = [:] } }
-        /// Made where they are asked for, of the entries as they are.
+        /// Built on demand from the present entries.
         private var byUser: [UInt32: UserLogins] = [:]
 
         init(_ entries: [SessionID: Entry]) { self.entries = entries }
@@ -46,7 +45,7 @@ package final class SessionRegistry: Sendable {
         mutating func logins(of user: UInt32) -> UserLogins? {
             if let known = byUser[user] { return known }
             let made = UserLogins(entries.values, of: user)
-            // Users without a login are as many as there are users.
+            // Users without a login are not remembered, as there may be any number of them.
             guard !made.entries.isEmpty else { return nil }
             byUser[user] = made
             return made
@@ -55,17 +54,16 @@ package final class SessionRegistry: Sendable {
 
     private let keyring: DaemonKeyring
     private let ended: @Sendable (SessionID, UInt32) -> Void
-    /// Every request reads it: so this lock is never held for longer than a look or a change of
-    /// the dictionary takes.
+    /// Every request takes this lock, so it is held only to read or change the dictionary.
     private let state: ShortLock<State>
-    /// How often a login has come or gone.
+    /// The number of logins that have come or gone.
     private let changes = Atomic<UInt64>(0)
-    /// One change of what is recorded of logins at a time, what is written in the kernel's keyring
-    /// included.
+    /// Serialises changes of the recorded logins, including what is written to the kernel's
+    /// keyring.
     private let recording = Mutex(())
 
-    /// Takes up what an earlier run of the daemon recorded and the kernel still holds. `ended` is
-    /// told of each login that is over.
+    /// Restores the logins that an earlier run of the daemon recorded and the kernel still holds.
+    /// `ended` is called for each login that is over.
     package init(keyring: DaemonKeyring, ended: @escaping @Sendable (SessionID, UInt32) -> Void) {
         self.keyring = keyring
         self.ended = ended
@@ -104,8 +102,9 @@ package final class SessionRegistry: Sendable {
         changes.add(1, ordering: .acquiringAndReleasing)
     }
 
-    /// Where a user has as many logins as may be, the oldest without an unlock gives way: any program
-    /// of the user's can open logins that carry no password, and they keep out none that does.
+    /// Where a user has the most logins allowed, closes the oldest without an unlock: any program
+    /// of the user's can open logins that carry no password, and these must not shut out a login
+    /// with one.
     private func makeRoom(for user: UInt32) throws(RequestError) {
         let sessions = live(user)
         guard sessions.count >= Self.mostSessions else { return }
@@ -118,7 +117,7 @@ package final class SessionRegistry: Sendable {
         close(oldest.id, user: user)
     }
 
-    /// A session for an unlock from outside any login: it lives as long as `leader`.
+    /// Opens a session for an unlock outside any login: it lives as long as `leader`.
     package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(RequestError)
         -> LoginSession
     {
@@ -131,7 +130,7 @@ package final class SessionRegistry: Sendable {
         return try openWithoutTicket(session, leader: leader)
     }
 
-    /// A login to which the kernel gave no key, such as one over its quota: it lives as long as its
+    /// Opens a login that got no key from the kernel, as over its quota: it lives as long as its
     /// leader.
     @discardableResult
     package func openWithoutTicket(
@@ -151,15 +150,15 @@ package final class SessionRegistry: Sendable {
                     ? state.entries.removeValue(forKey: id) : nil
             }
         }
-        // Its leader's descriptors are closed after the lock.
+        // The leader's descriptors are closed after the lock is released.
         guard known != nil else { return }
         changes.add(1, ordering: .acquiringAndReleasing)
         forget(id, user)
         ended(id, user)
     }
 
-    /// Writes what `close` removes. What takes its time may come here when the login has ended:
-    /// then nothing would remove it any more.
+    /// Runs `write`, whose keys `close` removes, only while the login is recorded. Slow work may
+    /// end after the login: nothing would remove its keys then.
     package func whileKnown(
         _ session: LoginSession, _ write: () throws(RequestError) -> Void
     ) throws(RequestError) {
@@ -171,7 +170,7 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// Ends logins by what is known of them, whichever of their processes still live.
+    /// Closes the logins that match, whether or not their processes are alive.
     package func end(where isOver: (LoginSession) -> Bool) {
         let over = state.withLock { $0.entries.values.map(\.session).filter(isOver) }
         for session in over { close(session.id, user: session.user) }
@@ -185,7 +184,7 @@ package final class SessionRegistry: Sendable {
                 state.entries[id]?.session = changed
                 return changed
             }
-            // Written before `close` can take the entry away, and with it what is written here.
+            // Written while the entry exists: `close` removes the entry and this record together.
             if let changed { try? keep(changed) }
         }
     }
@@ -198,7 +197,7 @@ package final class SessionRegistry: Sendable {
 
     // MARK: Who is alive
 
-    /// The user's live sessions, newest last. Dead ones lose their keys on the way.
+    /// The user's live sessions, newest last. The keys of dead ones are removed.
     package func live(_ user: UInt32) -> [LoginSession] { liveLogins(of: user)?.sessions ?? [] }
 
     private func liveLogins(of user: UInt32) -> UserLogins? {
@@ -209,15 +208,15 @@ package final class SessionRegistry: Sendable {
         return UserLogins(known.entries.filter { !dead.contains($0.session.id) }, of: user)
     }
 
-    /// One look for all that a request asks of its user's logins as it begins.
+    /// One look at the user's logins, for everything that a request asks of them.
     package func look(at user: UInt32) -> LiveLogins {
-        // Before the look: what comes or goes meanwhile is not missed.
+        // Read before the look, so that no change meanwhile is missed.
         let changes = changes.load(ordering: .acquiring)
         return LiveLogins(of: user, liveLogins(of: user)?.ids ?? [], changes: changes)
     }
 
-    /// The user's live sessions by that look; by a new one where a login has come or gone since, or
-    /// none was taken.
+    /// The user's live sessions according to that look; by a new look where a login has come or
+    /// gone since, or there is no earlier look.
     package func live(_ user: UInt32, by seen: LiveLogins?) -> [LoginSession] {
         guard let seen, seen.user == user, seen.changes == changes.load(ordering: .acquiring),
             let known = state.withLock({ $0.logins(of: user) }), known.ids == seen.sessions
@@ -225,7 +224,7 @@ package final class SessionRegistry: Sendable {
         return known.sessions
     }
 
-    /// Whether they live or not.
+    /// The user's recorded sessions, alive or not.
     package func recorded(_ user: UInt32) -> [LoginSession] {
         state.withLock { $0.entries.values.map(\.session).filter { $0.user == user } }
     }
@@ -234,7 +233,7 @@ package final class SessionRegistry: Sendable {
         state.withLock { $0.entries[id]?.session }.flatMap { $0.user == user ? $0 : nil }
     }
 
-    /// Whose logind's session is: by logind's word, and by what was recorded of logins.
+    /// The users of a logind session, according to logind and to the recorded logins.
     package func users(of logindSession: String) -> Set<UInt32> {
         let recorded = state.withLock { state in
             state.entries.values.map(\.session).filter { $0.logindSession == logindSession }
@@ -243,7 +242,7 @@ package final class SessionRegistry: Sendable {
             [LoginSessions.user(of: logindSession)].compactMap { $0 })
     }
 
-    /// Whether the login's last lock was its screen's.
+    /// Whether the login was last locked together with its screen.
     package func closedWithScreen(_ logindSession: String) -> Bool {
         state.withLock { state in
             state.entries.values.contains {
@@ -260,14 +259,14 @@ package final class SessionRegistry: Sendable {
         return isAlive(entry)
     }
 
-    /// What a session's key is mixed with: gone when the session is.
+    /// The part of a session's key that is gone when the session is.
     package func ticket(of session: LoginSession) -> SecretBytes? {
         session.id.rawValue > 0
             ? try? KernelKeyring.read(KeySerial(rawValue: session.id.rawValue))
             : keyring.read("half:\(session.id.rawValue)", of: session.user)
     }
 
-    /// The session a process runs in, by the kernel's audit session, else by descent.
+    /// The session that a process runs in, by the kernel's audit session or else by descent.
     package func session(of process: PinnedProcess, user: UInt32) -> SessionID? {
         let sessions = live(user)
         guard !sessions.isEmpty else { return nil }
@@ -293,7 +292,8 @@ package final class SessionRegistry: Sendable {
         for user in users { _ = live(user) }
     }
 
-    /// Whether the ticket is the one our module made, in a session that has not ended.
+    /// Whether the ticket is one that the project's PAM module made, in a session that has not
+    /// ended.
     package static func isTicket(_ serial: Int32) -> Bool {
         KernelKeyring.isUserKey(
             KeySerial(rawValue: serial), of: 0, described: ticketDescription)
@@ -322,12 +322,12 @@ package final class SessionRegistry: Sendable {
     }
 }
 
-/// What is known of one login, and what it can be recognised by. An object, as each request looks at
-/// its user's.
+/// One login, and the facts that it is recognised by. A class, as each request reads its user's
+/// logins.
 package final class LoginSession: Sendable, Equatable {
-    /// What not every login has.
+    /// Facts that not every login has.
     package struct Details: Sendable, Equatable {
-        /// The kernel's audit session, where it counts them.
+        /// The kernel's audit session, where the kernel has them.
         package var auditSession: UInt32?
         package var logindSession: String?
         package var isRemote = false
@@ -339,7 +339,7 @@ package final class LoginSession: Sendable, Equatable {
     package let id: SessionID
     package let user: UInt32
     package let account: String
-    /// The process that opened the session, and when it was started (clock ticks since boot).
+    /// The process that opened the session, and its start (clock ticks since boot).
     package let leader: Int32
     package let leaderStart: UInt64
     /// The PAM service that opened it.
@@ -350,7 +350,7 @@ package final class LoginSession: Sendable, Equatable {
     package var logindSession: String? { details.logindSession }
     package var isRemote: Bool { details.isRemote }
     package var lockReason: LockReason { details.lockReason }
-    /// Else a program has unlocked a keychain outside any login.
+    /// False for a session in which a program has unlocked a keychain outside any login.
     package var isOfPAM: Bool { !service.isEmpty }
 
     /// `leader` is the number of the process and its start.
@@ -368,7 +368,7 @@ package final class LoginSession: Sendable, Equatable {
 
     // MARK: In the kernel
 
-    /// One line a field, for keeping it in the kernel. Nothing in it is secret.
+    /// The record for the kernel's keyring, one field per line. None of them is secret.
     package var record: [UInt8] {
         let fields = [
             "2", String(id.rawValue), String(user), String(leader), String(leaderStart),

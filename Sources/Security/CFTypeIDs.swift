@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
+/// The identifiers by which `CFGetTypeID` tells classes apart. Their values have no other meaning.
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
     case accessControl, keychainItem, keychain, certificate, key, identity, policy

@@ -7,15 +7,15 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import Synchronization
 
-/// The name of a key in the kernel's keyring, and the context that its content is sealed with. An
-/// object, as each request hands its keychain's on.
+/// The name of a key in the kernel's keyring, and the context that its content is sealed with. A
+/// class, as each request passes on its keychain's keys.
 final class KeptKey: Sendable {
     let name: String
     private let keychain: [UInt8]
     private let place: [UInt8]
-    /// Of what is sealed without terms.
+    /// The context of keys that are sealed without terms.
     private let plainContext: [UInt8]
-    /// That of the terms that were asked for last: they stay the same while an unlock lasts.
+    /// The context of the last terms asked for: they stay the same while an unlock lasts.
     private let latest = ShortLock<(terms: AutoLockTerms, context: [UInt8])?>(nil)
 
     init(_ name: String, _ keychain: OpenKeychain) {
@@ -39,9 +39,9 @@ final class KeptKey: Sendable {
     }
 }
 
-/// The keys of one open keychain: the names that every request needs, and the bundle that the device
-/// key opens. The device key lies in the same locked memory for good, so that the bundle beside it
-/// tells nothing more.
+/// The keys of one open keychain: the names that every request needs, and the bundle that the
+/// device key opens. The device key is in the same locked memory permanently, so the bundle beside
+/// it gives nothing more away.
 final class KeptKeys: Sendable {
     private struct State {
         var unlocks: [SessionID: KeptKey] = [:]
@@ -49,7 +49,7 @@ final class KeptKeys: Sendable {
     }
 
     let firstUnlock: KeptKey
-    /// What is open of the machine's keychain.
+    /// The name of the when-unlocked keys of the machine's keychain.
     let machine: KeptKey
     private weak let file: KeychainFile?
     private let state = ShortLock(State())
@@ -84,9 +84,9 @@ final class KeptKeys: Sendable {
     }
 }
 
-/// Those of the keychains that requests have been about.
+/// The keys of all keychains that requests have used.
 final class KeptKeysOfAll: Sendable {
-    /// Keychains whose keys are kept at once.
+    /// The most keychains whose keys are kept at once.
     private static let most = 1024
 
     private let known = ShortLock<[KeychainID: KeptKeys]>([:])
@@ -105,7 +105,7 @@ final class KeptKeysOfAll: Sendable {
         return keys
     }
 
-    /// A request under way may still have them in its hands; no later one gets them.
+    /// A running request may still hold the keys; no later one gets them.
     func forget(_ id: KeychainID) {
         let old = known.withLock { $0.removeValue(forKey: id) }
         withExtendedLifetime(old) {}
@@ -121,7 +121,7 @@ final class KeptKeysOfAll: Sendable {
 }
 
 /// Unlocks that were accepted and are still deriving their key. The login goes on at once; a
-/// request that reads first waits here instead.
+/// request that reads earlier waits here.
 package final class PendingUnlocks: @unchecked Sendable {
     package static let mostForUser = 4
     package static let mostInAll = 64
@@ -129,12 +129,12 @@ package final class PendingUnlocks: @unchecked Sendable {
 
     private let condition = Condition()
     private var counts: [UInt32: Int] = [:]
-    /// Of all users: most requests come while there is none.
+    /// The number for all users, as most requests come while there is none.
     private let all = Atomic(0)
 
     package init() {}
 
-    /// False when too many wait already.
+    /// Returns false when too many are pending.
     package func begin(_ user: UInt32) -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -166,7 +166,7 @@ package final class PendingUnlocks: @unchecked Sendable {
     }
 }
 
-/// When open keychains were last used: what "idle" is counted from.
+/// When open keychains were last used, by which "idle" is counted.
 ///
 /// A restarted daemon counts from its start.
 final class IdleTracker: Sendable {
@@ -178,7 +178,7 @@ final class IdleTracker: Sendable {
     private let uses = ShortLock<[KeychainID: Use]>([:])
     private let bound = ShortLock(KeychainSettings.loosest)
 
-    /// What the administrator wants at least.
+    /// The administrator's bounds.
     var bounds: KeychainSettings { bound.withLock { $0 } }
 
     func bind(to bounds: KeychainSettings) { bound.withLock { $0 = bounds } }
@@ -187,12 +187,12 @@ final class IdleTracker: Sendable {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }
     }
 
-    /// The same unlock, under other settings.
+    /// Changes the settings of the same unlock.
     func change(_ keychain: KeychainID, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain]?.terms = terms }
     }
 
-    /// What is left of an unlock; `.zero` when it is over, nil where it has no end.
+    /// The time left of an unlock; `.zero` when it is over, nil where it has no end.
     func rest(of terms: AutoLockTerms, _ keychain: KeychainID) -> Duration? {
         let now = Duration.sinceBoot
         return uses.withLock { uses in
@@ -210,14 +210,14 @@ final class IdleTracker: Sendable {
         }
     }
 
-    /// It was closed for another reason.
+    /// Forgets a keychain that was locked for another reason.
     func end(_ keychain: KeychainID) { uses.withLock { $0[keychain] = nil } }
 
     func endAll(of user: UInt32) {
         uses.withLock { uses in uses = uses.filter { $0.key.user != user } }
     }
 
-    /// Whether time is what closed it.
+    /// Whether the keychain was locked because its time ran out.
     func hasRunOut(_ keychain: KeychainID) -> Bool {
         let (now, bounds) = (Duration.sinceBoot, bounds)
         return uses.withLock { uses in

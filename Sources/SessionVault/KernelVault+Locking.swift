@@ -6,11 +6,11 @@ internal import LoginRegistry
 
 /// Automatic locking: screen lock, sleep, logout, timeout.
 extension KernelVault {
-    /// Who has keys here, or facts about logins.
+    /// The users with keys here, or with facts about logins.
     package func users() -> [UInt32] { keyring.users() }
 
-    /// Closes the when-unlocked items of the user's keychains whose settings want it. What the user
-    /// is unlocking meanwhile stays closed. False where a key could not be removed.
+    /// Closes the when-unlocked items of the user's keychains whose settings want it. An unlock
+    /// that is under way meanwhile has no effect. Returns false where a key could not be removed.
     package func lockAll(
         of user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
     ) -> Bool {
@@ -40,7 +40,7 @@ extension KernelVault {
         return AutoLockTerms(kept: kept)?.tightened(by: uses.bounds)
     }
 
-    /// Takes the unlocks whose time is over out of the kernel's memory.
+    /// Removes the unlocks whose time is over from the kernel's keyring.
     package func lockOverdue() {
         for user in users() {
             for name in names("unlock:", of: user) {
@@ -48,7 +48,7 @@ extension KernelVault {
                     isOverdue(name, keychain)
                 else { continue }
                 try? locks.lock(keychain) {
-                    // It may have been opened anew by now.
+                    // The keychain may have been unlocked again by now.
                     if isOverdue(name, keychain) { keyring.remove(name, of: user) }
                 }
             }
@@ -59,17 +59,17 @@ extension KernelVault {
         terms(of: unlock, keychain.user).map { uses.rest(of: $0, keychain) == .zero } ?? false
     }
 
-    /// That of `unlock:SESSION:KEYCHAIN`.
+    /// The keychain in `unlock:SESSION:KEYCHAIN`.
     private static func keychain(ofUnlock key: String, _ user: UInt32) -> KeychainID? {
         let name = key.split(separator: ":", maxSplits: 2).last.flatMap { KeychainName(String($0)) }
         return name.map { KeychainID(user: user, name: $0) }
     }
 
-    /// `device:` is an earlier version's, which this one may have been started after.
+    /// `device:` is an earlier version's, whose keys may still be in the keyring.
     private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
 
-    /// Takes every class key out of the kernel's memory, and those that the device key opens out of
-    /// this process's. False where one is left in the kernel's.
+    /// Removes every class key from the kernel's keyring, and those that the device key opens from
+    /// this process. Returns false where one is left in the keyring.
     package func forgetAll() -> Bool {
         let users = users()
         locks.forgetAll(of: users) {

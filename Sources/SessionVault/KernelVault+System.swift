@@ -4,7 +4,7 @@ internal import KeychainVaults
 internal import KeychainModel
 internal import KeychainItemStore
 
-/// The machine's keychain: no login opens it, and no lock of a user's closes it.
+/// The machine's keychain: no login opens it, and no user's lock closes it.
 extension KernelVault {
     func systemKeys(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         let always = try alwaysKeys(keychain)

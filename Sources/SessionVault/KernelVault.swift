@@ -8,8 +8,8 @@ package import LoginRegistry
 internal import KeychainLinuxSystem
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
-/// login that made it. Between requests this process holds none of them but those that the device
-/// key opens.
+/// login that made it. Between requests this process holds none of them except those that the
+/// device key opens.
 package final class KernelVault: KeyVault {
     package let keyring: DaemonKeyring
     package let sessions: SessionRegistry
@@ -39,7 +39,7 @@ package final class KernelVault: KeyVault {
         bind(to: bounds)
     }
 
-    /// What the administrator wants at least, from now on.
+    /// Applies the administrator's bounds from now on.
     package func bind(to bounds: KeychainSettings) { uses.bind(to: bounds) }
 
     package func waitForPendingUnlocks(of user: UInt32) { pending.wait(for: user) }
@@ -51,7 +51,7 @@ package final class KernelVault: KeyVault {
     package func take(
         _ keychain: OpenKeychain, by seen: LiveLogins?
     ) throws(RequestError) -> TakenKeys {
-        // Before the keyring is read: a lock in between makes the unlocks end.
+        // Read before the keyring: a lock in between then ends the unlocks.
         let moment = locks.now(keychain.id)
         if keychain.isSystem {
             return TakenKeys(
@@ -95,7 +95,7 @@ package final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .state(.noSession) }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
-        // Settings that another program wrote don't keep the user out.
+        // Settings that another program wrote must not shut the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
         let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(
@@ -117,7 +117,7 @@ package final class KernelVault: KeyVault {
         }
     }
 
-    /// Seals what is open anew, with the settings.
+    /// Seals the keychain's present unlocks anew, with the settings.
     package func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError)
     {
         let begun = locks.now(keychain.id)
@@ -142,8 +142,8 @@ package final class KernelVault: KeyVault {
         settings.tightened(by: uses.bounds)
     }
 
-    /// Says so where a key could not be removed: a keychain that is not locked must not be taken
-    /// for locked.
+    /// Throws where a key could not be removed: an unlocked keychain must not be taken for a locked
+    /// one.
     package func lock(_ keychain: OpenKeychain) throws(RequestError) {
         try locks.lock(keychain.id) { () throws(RequestError) in
             for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
@@ -156,7 +156,7 @@ package final class KernelVault: KeyVault {
     }
 
     package func forget(_ keychain: OpenKeychain) throws(RequestError) {
-        // Root's logins have nothing to do with the machine's.
+        // Root's logins have no unlock of the machine's keychain.
         if !keychain.isSystem { try lock(keychain) }
         try locks.forget(keychain.id) { () throws(RequestError) in
             let keys = kept.keys(of: keychain)
@@ -170,10 +170,10 @@ package final class KernelVault: KeyVault {
     // MARK: Whether an unlock lasts
 
     package func unlocks(of keychain: OpenKeychain) -> Unlocks {
-        // Before the keyring is read: a lock in between makes the unlocks end.
+        // Read before the keyring: a lock in between then ends the unlocks.
         let moment = locks.now(keychain.id)
         if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
-        // Whether they live is looked at where it counts: by `keys` and by `lasts`.
+        // `keys` and `lasts` check whether the logins are alive.
         let open = sessions.recorded(keychain.user).compactMap { unlock(of: keychain, in: $0) }
         return Unlocks(source: .logins(open), moment: moment)
     }
@@ -190,8 +190,8 @@ package final class KernelVault: KeyVault {
         case .afterFirstUnlock:
             return keyring.holds(kept.keys(of: keychain).firstUnlock.name, of: keychain.user)
         case .whileUnlocked:
-            // Each removal of an unlock's key is a lock, which `now` counts, or the end of a login or
-            // of the unlock's time: so the key itself is not looked for again.
+            // The key itself need not be looked up: it is removed only by a lock, which `now`
+            // counts, or at the end of the login or of the unlock's time.
             return now == unlocks.moment
                 && sessions.live(keychain.user).contains { session in
                     opened.contains { $0.login == session.id && isLasting($0.terms, keychain) }
@@ -199,7 +199,7 @@ package final class KernelVault: KeyVault {
         }
     }
 
-    /// The login's unlock of the keychain, where it is there and its time is not over.
+    /// The login's unlock of the keychain, where it exists and its time is not over.
     private func unlock(of keychain: OpenKeychain, in session: LoginSession) -> SessionUnlock? {
         let key = unlockKey(session, keychain)
         guard let kept = keyring.read(key.name, of: keychain.user),
@@ -221,12 +221,12 @@ package final class KernelVault: KeyVault {
 
     // MARK: A login whose password is not the keychain's
 
-    /// Eight hours: a day's work.
+    /// Eight hours: a working day.
     private static let renewalSeconds: UInt32 = 8 * 3600
 
-    /// Keeps what was derived from the password that PAM verified, until the session ends or the
-    /// time is over. It opens nothing: no protector is made of it before the keychain's own
-    /// password was given.
+    /// Keeps the keys derived from a password that PAM verified, until the session ends or the time
+    /// is over. They open nothing: no protector is made of them before the keychain's own password
+    /// is given.
     package func keepRenewal(
         _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
     ) throws(RequestError) {
@@ -242,7 +242,7 @@ package final class KernelVault: KeyVault {
         }
     }
 
-    /// That of the latest login.
+    /// The kept keys of the latest login.
     package func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
         for session in sessions.live(keychain.user).reversed() {
             let key = renewalKey(session, keychain)
@@ -255,15 +255,16 @@ package final class KernelVault: KeyVault {
         return nil
     }
 
-    /// While the keys of that password are kept, or a login has not been opened since.
+    /// Whether the keys of another password are kept, or a live login's password did not open the
+    /// keychain.
     package func isOutOfStep(_ keychain: OpenKeychain) -> Bool {
         guard keychain.name == .login else { return false }
         return renewal(of: keychain) != nil
             || sessions.live(keychain.user).contains { $0.lockReason == .passwordDiffers }
     }
 
-    /// Of every login: an older one's password has been replaced since, so that the
-    /// user need not be told any more.
+    /// Removes the kept keys of every login: passwords of older logins have been replaced since,
+    /// and the user need not be told of them.
     package func endRenewal(of keychain: OpenKeychain) {
         for session in sessions.live(keychain.user) {
             keyring.remove(renewalKey(session, keychain).name, of: keychain.user)
@@ -299,7 +300,7 @@ package final class KernelVault: KeyVault {
     // MARK: Sealed bundles
 
     func alwaysKeys(_ keychain: OpenKeychain) throws(RequestError) -> KeyBundle {
-        // Taken before the file is read: what is forgotten meanwhile is not kept again.
+        // Taken before the file is read, so that keys forgotten meanwhile are not kept again.
         let kept = kept.keys(of: keychain)
         if let keys = kept.always() { return keys }
         let keys = try protectors.alwaysKeys(keychain)
@@ -307,7 +308,8 @@ package final class KernelVault: KeyVault {
         return keys
     }
 
-    /// From whichever live session opened the keychain; the unlocks of all that did are in `unlocks`.
+    /// The keys from any live session that opened the keychain; `unlocks` gets the unlocks of all
+    /// that did.
     private func whileUnlockedKeys(
         _ keychain: OpenKeychain, _ live: [LoginSession], isUse: Bool,
         _ unlocks: inout [SessionUnlock]
@@ -326,7 +328,7 @@ package final class KernelVault: KeyVault {
                 guard let sealing = sessionKey(session),
                     let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
                 else { continue }
-                // The user is not idle, whichever login shows activity.
+                // A use by any login shows that the user is not idle.
                 if isUse { uses.note(keychain.id) }
                 found = consume keys
             }
@@ -341,7 +343,7 @@ package final class KernelVault: KeyVault {
 
     private static let ofSession = Array("session".utf8)
 
-    /// Half of it goes with the session's ticket, half with the boot.
+    /// One half of the key ends with the session's ticket, the other with the boot.
     private func sessionKey(_ session: LoginSession) -> SealingKey? {
         guard let ticket = sessions.ticket(of: session) else { return nil }
         return SealingKey(
@@ -369,7 +371,7 @@ package final class KernelVault: KeyVault {
         return try? KeyBundle(kind, plain)
     }
 
-    /// The terms lie before what is sealed, readable, and can't be changed.
+    /// The terms are in clear before the sealed keys, and authenticated with them.
     func sealed(
         _ keys: borrowing KeyBundle, _ key: KeptKey, _ sealing: borrowing SealingKey,
         _ terms: AutoLockTerms? = nil

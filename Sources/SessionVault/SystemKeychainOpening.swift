@@ -4,10 +4,10 @@ package import KeychainModel
 package import KeychainItemStore
 internal import Synchronization
 
-/// Opens the machine's keychain with what the machine has: its device key, its TPM, or what systemd
-/// gave the service. Nothing is typed.
+/// Opens the machine's keychain by means of the machine alone: its device key, its TPM, or a
+/// credential of the service from systemd. Nothing is typed.
 package final class SystemKeychainOpening: Sendable {
-    /// A TPM that does not answer is not asked again at each request.
+    /// How long a TPM that did not answer is not asked again.
     private static let patience: Duration = .seconds(10)
 
     private struct Failure {
@@ -15,7 +15,7 @@ package final class SystemKeychainOpening: Sendable {
         let at = ContinuousClock.now
     }
     private let protectors: Protectors
-    /// Not the queue of passwords: a TPM that does not answer must not hold logins up.
+    /// Separate from the queue of passwords: a TPM that does not answer must not delay logins.
     private let last = Mutex<Failure?>(nil)
 
     package init(_ protectors: Protectors) { self.protectors = protectors }

@@ -4,23 +4,23 @@ package import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 
-/// A key that is random at each boot, under which everything lies that the kernel's keyring holds:
-/// another process of root may read the keyring, and has nothing.
+/// A key that is random at each boot and seals everything in the kernel's keyring: another process
+/// of root may read the keyring, but can't open it.
 ///
-/// Where systemd started the daemon it keeps the key meanwhile, as a descriptor. Else it lives in a
-/// 0600 file in a 0700 folder of the runtime folder; the file names the boot it belongs to.
+/// Under systemd the service manager stores the key as a descriptor between runs. Otherwise it is
+/// in a 0600 file in a 0700 folder of the runtime folder; the file names the boot it belongs to.
 package enum VaultKey {
     package struct Loaded: ~Copyable {
         let key: SealingKey
         let place: ServiceStatus.VaultKeyPlace
     }
 
-    /// What the service manager knows the descriptor by.
+    /// The descriptor's name in the service manager.
     package static let name = "vault-key"
     private static let bootBytes = 36
 
-    /// `kept` is what the service manager gave back. `folder` must not survive a reboot; where it
-    /// does, the boot's name tells.
+    /// `kept` is the descriptor that the service manager returned. `folder` must not survive a
+    /// reboot; the boot's name in the file shows where it does.
     package static func load(
         kept: Descriptor?, folder: String
     ) throws(SystemError) -> Loaded {
@@ -43,7 +43,7 @@ package enum VaultKey {
         return Loaded(key: key, place: .file)
     }
 
-    /// False where no service manager keeps descriptors.
+    /// Returns false where no service manager stores descriptors.
     private static func handOver(_ key: borrowing SecretBytes) -> Bool {
         guard let memory = try? SealedMemory.make("keychain:" + name, contents: key) else {
             return false

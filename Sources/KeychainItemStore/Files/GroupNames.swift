@@ -3,13 +3,13 @@ internal import KeychainModel
 internal import KeychainSecrets
 internal import Synchronization
 
-/// The access groups of a file's items, from one request to the next. They are attributes, which no
-/// swap must show: so they are held as secrets are.
+/// Remembers the access groups of a file's items from one request to the next. Groups are
+/// attributes, which must not reach the swap, so they are held in the same memory as secrets.
 final class GroupNames: Sendable {
-    /// Beyond it they are looked up each time.
+    /// Longer lists are not remembered, and are read each time.
     private static let mostBytes = 65_536
 
-    /// Which items could be read.
+    /// The classes whose items could be read.
     struct Open: Equatable {
         private let isUnlocked: Bool
         private let wasUnlockedSinceBoot: Bool
@@ -22,14 +22,15 @@ final class GroupNames: Sendable {
 
     private struct State {
         var kept: (open: Open, names: HeldSecret)?
-        /// Groups that were not known when something was written.
+        /// Counts writes that brought a new group.
         var changes = 0
     }
     private let state = Mutex(State())
 
     func known(_ open: Open) -> (names: [String]?, changes: Int) {
         state.withLock { state in
-            // What was read while more was open is forgotten as soon as it is not.
+            // Groups that were read while more classes were open are forgotten as soon as fewer
+            // are.
             if state.kept?.open != open { state.kept = nil }
             return (state.kept.map { Self.split($0.names) }, state.changes)
         }
@@ -45,7 +46,7 @@ final class GroupNames: Sendable {
         }
     }
 
-    /// An item of the group is in the file.
+    /// Notes that an item of the group is in the file.
     func note(_ group: String) {
         state.withLock { state in
             let isKnown = state.kept.map { kept in

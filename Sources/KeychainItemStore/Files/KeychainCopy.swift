@@ -2,12 +2,13 @@
 internal import KeychainDatabase
 internal import KeychainRows
 
-/// A keychain's file as it was at one moment, in a file of its own, while others go on reading and
-/// writing: as sealed as the keychain itself, and without the device secret, which lies elsewhere.
+/// A copy of a keychain's file as it was at one moment, made while other connections go on reading
+/// and writing. The copy is as sealed as the keychain itself, and has no device secret, which lies
+/// elsewhere.
 package enum KeychainCopy {
-    /// Whole, looked through and on the disk when this returns; whatever is at the target already
-    /// stays and is an error. `isForUse`: the copy is a keychain from then on, and has a log as each has;
-    /// without one its readers and its writer would wait for each other.
+    /// Makes the copy, checks it, and syncs it to the disk. A file that exists at the target stays
+    /// and is an error. With `isForUse` the copy becomes a keychain and gets a write-ahead log:
+    /// without one, its readers and its writer would wait for each other.
     package static func make(
         of path: String, at target: String, isForUse: Bool = false
     ) throws(KeychainStoreError) {
@@ -28,7 +29,8 @@ package enum KeychainCopy {
         try place.publish()
     }
 
-    /// Whose items are in it, where SQLite and the keybag say that it is a whole keychain.
+    /// The identifier of the keychain, once SQLite and the keybag have shown that the file is
+    /// whole.
     static func verified(_ path: String) throws -> [UInt8] {
         try FileCheck.check(path)
         let database = try KeychainSchema.connect(path, .writing)

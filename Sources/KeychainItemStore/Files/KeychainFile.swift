@@ -15,14 +15,14 @@ package final class KeychainFile: Sendable {
     private let database: Database
     let groupNames: GroupNames
     let groupCounts: GroupCounts
-    /// nil where memory is the calling program's own affair.
+    /// nil where memory is not counted, as in a program's own process.
     let memory: (any RecordMemory)?
     private let corruptRows: CorruptRows
-    /// Whose requests are served here, where several users share the file.
+    /// The user whose requests are served here, where several users share the file.
     private let client: UInt32?
 
-    /// The same open file for the requests of one of several users: none of them takes all of its
-    /// connections from the others.
+    /// The same open file for the requests of one of several users, so that no user takes all of
+    /// its connections from the others.
     package func serving(_ user: UInt32) -> KeychainFile { KeychainFile(self, user) }
 
     private init(_ file: KeychainFile, _ client: UInt32) {
@@ -37,7 +37,7 @@ package final class KeychainFile: Sendable {
         self.client = client
     }
 
-    /// Of another owner it is refused.
+    /// Throws where the file belongs to another owner.
     init(
         _ path: String, _ owner: KeychainOwner, _ database: Database,
         _ memory: (any RecordMemory)?
@@ -55,7 +55,7 @@ package final class KeychainFile: Sendable {
         client = nil
     }
 
-    /// A user's number may belong to another account by now.
+    /// Whether the file is that account's. A user's number may belong to another account by now.
     package func belongs(to user: UInt32, called account: String) -> Bool {
         owner.user == user && owner.account.utf8.elementsEqual(account.utf8)
     }
@@ -64,33 +64,34 @@ package final class KeychainFile: Sendable {
         try reading { try $0.count("item") }
     }
 
-    /// Items met since the file was opened that could not be opened although the key was there.
+    /// Items found since the file was opened that could not be opened although their key was
+    /// available.
     package var corruptItemCount: Int { corruptRows.count }
 
     func noteCorrupt(_ row: Int64) { corruptRows.note(row) }
 
     func forgetCorrupt(_ row: Int64) { corruptRows.forget(row) }
 
-    /// One snapshot of the file.
+    /// Reads in one snapshot of the file.
     func reading<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
         do { return try database.read(for: client, body) } catch {
             throw KeychainStoreError(error)
         }
     }
 
-    /// The same for a body that runs one statement.
+    /// Reads with a body that runs one statement, which is a snapshot by itself.
     func readingOnce<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
         do { return try database.readOnce(for: client, body) } catch {
             throw KeychainStoreError(error)
         }
     }
 
-    /// One immediate transaction: all of it on the disk when this returns, or nothing.
+    /// Writes in one immediate transaction: all of it is on the disk on return, or nothing.
     func writing<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
         do {
             return try database.write { database in
-                // Another keychain may have been restored into this file since it was opened. What
-                // is sealed for the old one would not open in it.
+                // Another keychain may have been restored into this file since it was opened. Items
+                // sealed for the old one would not open in it.
                 guard try Keybag.identifier(database) == identifier else {
                     throw KeychainStoreError.busy
                 }
@@ -99,19 +100,19 @@ package final class KeychainFile: Sendable {
         } catch { throw KeychainStoreError(error) }
     }
 
-    /// The only connection that writes, outside any transaction.
+    /// Runs the body on the only connection that writes, outside any transaction.
     func withWriter<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
         do { return try database.withWriter(body) } catch { throw KeychainStoreError(error) }
     }
 
-    /// Writes the log back into the file and empties it, so that what was deleted is gone from both.
-    /// Left for later where a reader is in the way.
+    /// Writes the log back into the file and empties it, so that deleted items are gone from both.
+    /// Skipped while a reader is in the way.
     func flush() {
         try? database.withWriter { $0.emptyLog() }
     }
 }
 
-/// Rows that did not open although the key was there, of all who use the open file.
+/// Rows that did not open although their key was available, as met by all users of the open file.
 private final class CorruptRows: Sendable {
     private static let mostKept = 10_000
     private let rows = Mutex<Set<Int64>>([])

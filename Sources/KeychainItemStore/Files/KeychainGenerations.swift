@@ -10,7 +10,7 @@ package struct KeychainGenerations: Sendable {
     package struct Generation: Sendable, Equatable {
         package let number: Int
         package let path: String
-        /// Since 1970.
+        /// The time since 1970.
         package let made: Duration
         package let bytes: Int
     }
@@ -31,10 +31,11 @@ package struct KeychainGenerations: Sendable {
         return found.sorted { $0.number > $1.number }
     }
 
-    /// Keeps the keychain as it is now. Older generations go once this one is whole and on the disk.
+    /// Keeps the present state as a new generation. Older ones are removed once the new one is
+    /// whole and on the disk.
     @discardableResult
     package func keep() throws(KeychainStoreError) -> Generation {
-        // Anyone may have named a file so, in a folder of the user's own.
+        // In a folder of the user's own, any program may have made a file with any number.
         let (number, isOver) = (all.first?.number ?? 0).addingReportingOverflow(1)
         guard !isOver, Self.numbers.contains(number) else { throw .tooLarge }
         let target = "\(path).generation-\(number)"
@@ -46,7 +47,8 @@ package struct KeychainGenerations: Sendable {
         return made
     }
 
-    /// Keeps it where it has changed since the last generation, and that is old enough.
+    /// Keeps a generation where the keychain has changed since the last one, and the last one is
+    /// older than `age`.
     @discardableResult
     package func keepIfDue(
         now: Duration = WallClock.now, after age: Duration = .seconds(24 * 60 * 60)
@@ -61,13 +63,13 @@ package struct KeychainGenerations: Sendable {
         return try keep()
     }
 
-    /// Whether the file of that name is an earlier state of the keychain's file of that name.
+    /// Whether a file of that name is a generation of the keychain whose file is called `keychain`.
     package static func isGeneration(_ name: String, of keychain: String) -> Bool {
         number(name, prefix: keychain + ".generation-") != nil
     }
 
     private static func number(_ name: String, prefix: String) -> Int? {
-        // Safe: of a text; nil where it is no number.
+        // Safe: parses a text; nil where it is no number.
         guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
             numbers.contains(number), name == prefix + String(number)
         else { return nil }

@@ -2,14 +2,14 @@
 
 /// Counts the memory that large records of a file take while a request holds them.
 package protocol RecordMemory: Sendable {
-    /// Room for the attributes of one item, sealed in so many bytes, and for what they become on
-    /// their way into an answer. The room is given back when the last copy of the result ends.
+    /// Takes room for the attributes of one item, sealed in so many bytes, and for their copies on
+    /// the way into an answer. The room is given back when the last reference to the result ends.
     ///
-    /// Waits for others to end where `waits`; throws `.noRoom` where there is still none.
+    /// Waits for other requests to end if `waits`; throws `.noRoom` where there is still no room.
     func takeAttributes(
         _ bytes: Int, waits: Bool
     ) throws(KeychainStoreError) -> (any AnyObject & Sendable)?
-    /// The same for one secret, without a wait: a transaction is under way, for whose end other users
-    /// of the file wait.
+    /// Takes room for one secret, without a wait: other users of the file wait for the transaction
+    /// that is under way.
     func takeSecret(_ bytes: Int) throws(KeychainStoreError) -> (any AnyObject & Sendable)?
 }

@@ -2,12 +2,12 @@
 internal import KeychainDatabase
 internal import KeychainRows
 
-/// A keychain's own file, as SQLite opens it.
+/// The settings and the version check of a keychain's file in SQLite.
 enum KeychainSchema {
-    /// A file that this version knows how to bring up to date.
+    /// The file has an older version, which this program can migrate.
     struct OlderVersion: Error {}
 
-    /// Refuses what is not a keychain of this version, before anything is written to it.
+    /// Throws where the file is not a keychain of this version, before anything is written to it.
     private static func verify(_ database: Connection) throws {
         guard try KeychainTables.knownVersion(database) == KeychainTables.version else {
             throw OlderVersion()
@@ -27,18 +27,18 @@ enum KeychainSchema {
         PRAGMA max_page_count = 2097152;
         """
 
-    /// A connection to a file that is being made, copied or looked at, of whichever version.
+    /// A connection to a file of any version that is being made, copied or inspected.
     static func connect(_ path: String, _ mode: Connection.Mode) throws -> Connection {
         let connection = try Connection(path, mode, .amongEquals)
         try configure(connection)
         return connection
     }
 
-    /// Of the log of a file that one program has to itself.
+    /// The size of the log of a file that one program has to itself, in bytes.
     private static let logBytes = 2 * 1024 * 1024
 
-    /// Connections to a file of this version that is in use. `isShared`: other processes use it too,
-    /// each for a while.
+    /// Opens connections to a file of this version. `isShared`: other processes use it too, each
+    /// for a short time.
     static func open(_ path: String, isShared: Bool) throws -> Database {
         try Database(
             path, isShared ? .amongEquals : .ofOwner, logBytes: isShared ? 0 : logBytes

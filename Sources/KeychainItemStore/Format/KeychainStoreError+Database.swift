@@ -4,7 +4,7 @@ internal import KeychainRows
 internal import KeychainSecrets
 
 extension KeychainStoreError {
-    /// SQLite's own words are left behind: they may quote a statement.
+    /// SQLite's messages are dropped, as they may quote a statement.
     init(_ error: any Error) {
         switch error {
         case let error as KeychainStoreError: self = error

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the store could not do what it was asked. Says nothing about any item's content.
+/// Why the store could not do a request. No case tells anything of an item's content.
 package enum KeychainStoreError: Error, Equatable, Sendable {
     // The file.
     /// Not a keychain, not whole, or changed without the keys. Never replaced.
@@ -11,29 +11,29 @@ package enum KeychainStoreError: Error, Equatable, Sendable {
     case noSuchFile
     case readOnly
     case diskFull
-    /// With SQLite's extended code, or 0.
+    /// SQLite's extended error code, or 0.
     case inputOutput(Int32)
-    /// Another process holds the file for longer than a request may wait.
+    /// Another process has held the file for longer than a request may wait.
     case busy
     case outOfMemory
-    /// What requests may hold in memory is in use by others of the same user.
+    /// Other requests of the same user hold all memory that requests may hold.
     case noRoom
     // The keybag.
     /// The keybag names another account.
     case belongsToAnother
     case wrongPassword
-    /// The key that a protector's kind found is not the one that it was made with.
+    /// The key that the protector's kind found is not the key that it was made with.
     case wrongProtectorKey
-    /// Without it nothing would open the keychain any more.
+    /// Without this protector nothing would open the keychain.
     case lastProtector
     /// A password protector asks for more work than any version of this software does.
     case derivationTooCostly
     /// The file was made with another device key.
     case wrongDeviceKey
-    /// No protector of the asked kind opens this keychain.
+    /// No protector of the given kind opens this keychain.
     case notProtected
     // The item.
-    /// A key that the item needs is not there.
+    /// A class key that the item needs is missing.
     case locked
     /// The item was made with an application password, and none was given.
     case needsApplicationPassword
@@ -41,10 +41,10 @@ package enum KeychainStoreError: Error, Equatable, Sendable {
     case wrongApplicationPassword
     case notFound
     case duplicate
-    /// Its bytes can't be opened although the key is there.
+    /// The item's bytes can't be opened although the key is available.
     case corruptItem
     case tooLarge
-    /// The change names an attribute that the class has not, or that can't be changed.
+    /// The change names an attribute that the class does not have, or that can't be changed.
     case badChange
     /// The judge gave no grant.
     case notGranted

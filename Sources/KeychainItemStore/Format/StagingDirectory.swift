@@ -3,7 +3,7 @@ package import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Where a keychain is put together before it gets its name.
+/// The temporary directory in which a keychain is made before it gets its name.
 struct StagingDirectory {
     private let staged: StagedFile
 

@@ -5,12 +5,12 @@ internal import KeychainLinuxSystem
 package import KeychainModel
 internal import KeychainSecrets
 
-/// Former secrets lie in the file as they lay in their item: sealed, with the attributes of then and
-/// bound to the generation that the item had. What is added is when and by which program another secret
-/// took its place, sealed too, and the day in clear, by which old ones are found without a key.
+/// Former secrets are stored as they were in their item: sealed, with the attributes of that time,
+/// and bound to the item's generation. A sealed note adds the time and the program that replaced
+/// the secret; the day is in clear, so that old ones are found without a key.
 extension KeychainFile {
-    /// Keeps the item's secret, in the transaction that puts another in its place. A program that
-    /// writes the same secret again pushes no former one out.
+    /// Keeps the item's secret, in the transaction that replaces it. A program that writes the same
+    /// secret again pushes no former secret out.
     func keepFormer(
         of item: SealedItem, _ row: Int64, replacedBy secret: HeldSecret, of program: String,
         _ keys: borrowing ClassKeys, _ database: Connection
@@ -33,7 +33,8 @@ extension KeychainFile {
         try FormerRow.removeOldest(before: FormerRow.firstDay(now), database)
     }
 
-    /// Only of a secret that was read along with its item: another costs a read of its own.
+    /// Whether the secret is unchanged. Only compared where it was read with its item: another
+    /// would cost a read of its own.
     private func isSecret(
         _ secret: HeldSecret, of item: SealedItem, _ keys: borrowing ClassKeys
     ) -> Bool {
@@ -43,7 +44,7 @@ extension KeychainFile {
         return old.matches(secret.bytes)
     }
 
-    /// Items that have former secrets, those first in which one was replaced last.
+    /// Items that have former secrets, the latest replacement first.
     package func itemsWithFormerSecrets(
         atMost limit: Int
     ) throws(KeychainStoreError) -> [ItemReference] {
@@ -61,8 +62,9 @@ extension KeychainFile {
         }
     }
 
-    /// The item's former secrets, the latest first, for one grant to read it: all without the secrets
-    /// themselves, or that of one generation with it. Those that don't open are left out.
+    /// The item's former secrets, the latest first, for one grant to read it: all without the
+    /// secrets themselves, or only the one of a generation with its secret. Those that don't open
+    /// are left out.
     package func formerSecrets(
         of item: SealedItem, generation: Int64?, _ grant: consuming Grant, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [FormerSecret] {
@@ -107,7 +109,7 @@ extension KeychainFile {
             program: note.program, secret: secret)
     }
 
-    /// Removes what has been kept for long enough; tells how many.
+    /// Removes former secrets whose time is over, and returns how many.
     @discardableResult
     package func removeOldFormerSecrets(
         now: Double = WallClock.secondsSince2001
@@ -121,9 +123,9 @@ extension KeychainFile {
     }
 }
 
-/// A row of the table `former`, but its secret.
+/// A row of the table `former`, without its secret.
 struct FormerRow {
-    /// Old rows that one change takes away.
+    /// The most old rows that one change removes.
     private static let mostRemoved = 64
 
     let id: Int64
@@ -157,7 +159,7 @@ struct FormerRow {
             """, .blob(item.identifier))
     }
 
-    /// Rows are numbered as they come: so the old ones are the first, and none is looked for.
+    /// Rows are numbered as they are added, so the oldest are the first and no search is needed.
     static func removeOldest(before day: Int64, _ database: Connection) throws {
         try database.run(
             """
@@ -174,14 +176,14 @@ struct FormerRow {
         return count
     }
 
-    /// With the item in that row, before it goes.
+    /// Removes the former secrets of the item in that row, before the row is deleted.
     static func remove(ofRow row: Int64, _ database: Connection) throws {
         try database.run(
             "DELETE FROM former WHERE item = (SELECT identifier FROM item WHERE id = ?)",
             .integer(row))
     }
 
-    /// The latest first; rows whose columns make no sense are left out.
+    /// The latest first; rows with invalid columns are left out.
     static func rows(
         of item: ItemReference, _ generation: Int64?, _ database: Connection
     ) throws -> [FormerRow] {
@@ -217,7 +219,7 @@ struct FormerRow {
     }
 }
 
-/// When a secret became a former one, and by which program.
+/// The time when a secret was replaced, and the program that did it.
 struct FormerNote {
     let replaced: Double
     let program: String

@@ -3,8 +3,8 @@ internal import KeychainDatabase
 internal import KeychainModel
 
 extension GroupCounts {
-    /// Throws `.tooLarge` where the item's group has as many of the class `attributed` as it may. Runs
-    /// inside the transaction that adds the item.
+    /// Throws `.tooLarge` where the item's group has as many items of the class `attributed` as it
+    /// may. Runs inside the transaction that adds the item.
     func checkRoom(
         for item: WrittenItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws {

@@ -5,17 +5,18 @@ package import KeychainModel
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// Adds an item made by `SealedItem.new`, for one grant to write it. On the disk on return.
+    /// Adds an item made by `SealedItem.new`, for one grant to write it. It is on the disk on
+    /// return.
     ///
-    /// A locked class is told before a duplicate, as the item is sealed first. `groups`: one of the class
-    /// `attributed` is a duplicate where an item of these groups is the same.
+    /// A locked class is reported before a duplicate, as the item is sealed first. `groups`: an
+    /// item of the class `attributed` is a duplicate where an equal item is in one of these groups.
     package func add(
         _ item: SealedItem, _ secret: HeldSecret?, _ grant: consuming Grant,
         keys: borrowing ClassKeys, unlessSameIn groups: [String] = []
     ) throws(KeychainStoreError) -> Item {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
-        // No date lies in the future: what is changed now would seem to be older.
+        // No date lies in the future: a later change would seem to be older.
         let now = WallClock.secondsSince2001
         record.created = record.created == 0 ? now : min(record.created, now)
         record.modified = record.modified == 0 ? record.created : min(record.modified, now)

@@ -4,11 +4,12 @@ internal import KeychainDatabase
 package import KeychainModel
 
 extension KeychainFile {
-    /// Deletes every item that the query means, whatever its limit, or none, and says how many.
+    /// Deletes every item that matches the query, whatever its limit, or none. Returns the number
+    /// of deleted items.
     ///
-    /// An item that opens needs a grant to delete it; nil ends the whole deletion. One that can't
-    /// be opened, because it is locked or damaged, goes where the index alone tells that it is
-    /// meant; a locked one only where it `mayDeleteUnread`.
+    /// An item that opens needs a grant to delete it; nil ends the whole deletion. An item that is
+    /// locked or damaged is deleted where the index alone shows that it matches; a locked one only
+    /// if `mayDeleteUnread`.
     package func delete(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys, mayDeleteUnread: Bool,
         grant: (SealedItem) -> Grant?
@@ -48,7 +49,7 @@ extension KeychainFile {
             return try plan.isKnown(found) && plan.proposes(found, database)
         case .locked:
             guard try plan.proposes(found, database) else { return false }
-            // Closed by the index or by the query: it can't be told whether it is meant.
+            // The index or the query leaves it open whether the locked item matches.
             guard mayDeleteUnread, plan.isKnown(found) else { throw KeychainStoreError.locked }
             return true
         }

@@ -4,14 +4,14 @@ internal import KeychainModel
 
 extension KeychainFile {
     /// Makes room for an item under its uniqueness key: throws `.duplicate` where a live item has
-    /// it, and sets one aside that is damaged beyond opening.
+    /// the key, and sets aside an item with the key that is damaged beyond opening.
     ///
-    /// `row` is the item's own, nil for a new one. Runs inside the transaction that writes.
+    /// `row` is the item's own row, nil for a new item. Runs inside the transaction that writes.
     func makeRoom(
         for item: WrittenItem, inPlaceOf row: Int64?, _ keys: borrowing ClassKeys,
         _ database: Connection
     ) throws {
-        // Items of such a class may be the same.
+        // Items of a class without key attributes may be equal.
         guard !item.reference.itemClass.keyAttributes.isEmpty else { return }
         for family in IndexFamily.allCases {
             let index =
@@ -32,7 +32,7 @@ extension KeychainFile {
         }
     }
 
-    /// Before the first unlock it can't be told whether a closed item is the same.
+    /// Before the first unlock it can't be told whether a closed item has the same key.
     private func refuseUnknowable(_ item: WrittenItem, _ database: Connection) throws {
         for accessible in Accessibility.allCases where IndexFamily(accessible) == .unlocked {
             if try ItemRow.exists(item.reference.itemClass, accessible, database) {
@@ -41,7 +41,7 @@ extension KeychainFile {
         }
     }
 
-    /// Whether that row can never be opened again.
+    /// Whether the row can never be opened again.
     private func isLost(
         _ row: Int64, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
@@ -50,13 +50,13 @@ extension KeychainFile {
         case .corrupt: return true
         case .item(let item): return try !hasWholeSecret(item, keys, database)
         case .locked:
-            // Its class key is gone with the password, not just locked away.
+            // The class key was lost with the password; it is not just locked away.
             return try found.context?.accessible == .whenPasscodeSetThisDeviceOnly
                 && keys.isUnlocked && !Keybag(database).hasPasscodeKey
         }
     }
 
-    /// Tells whether the secret is authentic; what is opened for that is wiped at once.
+    /// Whether the secret is authentic. It is opened for that, and wiped at once.
     func hasWholeSecret(
         _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {

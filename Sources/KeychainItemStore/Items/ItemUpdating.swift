@@ -6,12 +6,12 @@ package import KeychainModel
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// Changes all of the items, or none, and says how many. Each needs a grant to read it, which
-    /// `grant` gives for the item as it is at that moment; nil ends the whole change.
+    /// Changes all of the items, or none, and returns how many. Each needs a grant to read it,
+    /// which `grant` gives for the item as it is at that moment; nil ends the whole change.
     ///
-    /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
-    /// makes its new list of the one that it has at that moment. `program` is told of a secret that
-    /// another takes the place of.
+    /// An item that was deleted meanwhile, or no longer matches its search, is left out. `trust`
+    /// makes its new list from the list of that moment. `program` is recorded with a secret that is
+    /// replaced.
     package func update(
         _ items: [MeantItem], _ change: ItemChange, _ secret: HeldSecret?,
         keys: borrowing ClassKeys, by program: String = "",
@@ -44,7 +44,7 @@ extension KeychainFile {
         return changed
     }
 
-    /// The item as it lies in the file now, if it still is one that was meant.
+    /// The item as stored now, if it still matches its search.
     private func current(
         _ item: MeantItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> (row: Int64, item: SealedItem)? {
@@ -62,7 +62,7 @@ extension KeychainFile {
         }
     }
 
-    /// False for an item whose old secret is damaged and would have to be kept.
+    /// Returns false for an item whose old secret is damaged and would have to be kept.
     private func write(
         _ changed: AttributeRecord, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
         _ keys: borrowing ClassKeys, _ database: Connection
@@ -71,7 +71,7 @@ extension KeychainFile {
         record.modified = AttributeRecord.modificationDate(
             after: record.modified, now: WallClock.secondsSince2001)
         var kept = secret
-        // Held until the item is written, the old secret once as it was and once sealed anew.
+        // Memory held until the item is written: the old secret as it was, and sealed anew.
         var room: (any AnyObject & Sendable)?
         defer { withExtendedLifetime(room) {} }
         if kept == nil {
@@ -93,7 +93,7 @@ extension KeychainFile {
         return true
     }
 
-    /// For a secret that is not in memory yet.
+    /// Takes room for a secret that is not in memory yet.
     func roomForSecret(
         of item: SealedItem, _ database: Connection
     ) throws -> (any AnyObject & Sendable)? {

@@ -3,7 +3,7 @@ internal import KeychainDatabase
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// An item as it will lie in the file: sealed before any transaction begins to wait for the disk.
+/// An item ready for the file: sealed before any transaction begins to wait for the disk.
 struct WrittenItem {
     let reference: ItemReference
     let record: AttributeRecord
@@ -15,7 +15,7 @@ struct WrittenItem {
 
     var accessible: Accessibility { record.accessControl.protection }
 
-    /// Throws `.locked` where a key that it takes is not there.
+    /// Throws `.locked` where a key that sealing needs is missing.
     init(
         _ reference: ItemReference, _ record: AttributeRecord, generation: Int64,
         secret: HeldSecret?, keychain: [UInt8], _ keys: borrowing ClassKeys
@@ -72,7 +72,7 @@ struct WrittenItem {
         try ItemRow.addTokens(tokens, to: database.lastInsertedRow, database)
     }
 
-    /// In the place of the row that the item has.
+    /// Replaces the item's row.
     func replace(_ row: Int64, _ database: Connection) throws {
         let old = try ItemRow.tokens(of: row, database)
         try database.run(
@@ -88,7 +88,7 @@ struct WrittenItem {
 }
 
 extension ItemRow {
-    /// As the row tells them.
+    /// The index entries that the row lists.
     static func tokens(of row: Int64, _ database: Connection) throws -> Set<Int64> {
         TokenList.tokens(
             try database.first("SELECT tokens FROM item WHERE id = ?", .integer(row)) {

@@ -3,13 +3,13 @@ internal import KeychainDatabase
 internal import KeychainLinuxSystem
 
 extension KeychainFile {
-    /// Damaged items that were set aside within the file.
+    /// The number of damaged items that were set aside within the file.
     package func quarantinedCount() throws(KeychainStoreError) -> Int {
         try reading(Quarantine.count)
     }
 }
 
-/// Where rows go that can't be opened: out of everybody's way, and not lost.
+/// Sets rows aside that can't be opened: no search finds them, and they are not lost.
 enum Quarantine {
     static func move(_ row: Int64, _ database: Connection) throws {
         try database.run(

@@ -2,12 +2,13 @@
 package import KeychainSecrets
 internal import KeychainModel
 
-/// The class keys that are there for one request.
+/// The class keys that are available for one request.
 package struct ClassKeys: ~Copyable, Sendable {
     let always: KeyBundle
     let afterFirstUnlock: KeyBundle?
     let whileUnlocked: KeyBundle?
-    /// What items made with an application password need besides; derived from it.
+    /// Derived from an application password; items with such a password need it beside their class
+    /// key.
     package var applicationKey: HeldSecret?
 
     /// Each bundle is of the kind its name says; a bundle of another kind counts as absent.
@@ -21,9 +22,9 @@ package struct ClassKeys: ~Copyable, Sendable {
         self.whileUnlocked = Self.only(.whileUnlocked, whileUnlocked)
     }
 
-    /// The when-unlocked classes are open.
+    /// Whether the when-unlocked classes are open.
     package var isUnlocked: Bool { whileUnlocked != nil }
-    /// The after-first-unlock classes are open.
+    /// Whether the after-first-unlock classes are open.
     package var wasUnlockedSinceBoot: Bool { afterFirstUnlock != nil }
 
     private static func only(_ kind: KeyBundle.Kind, _ bundle: consuming KeyBundle?) -> KeyBundle? {
@@ -31,7 +32,8 @@ package struct ClassKeys: ~Copyable, Sendable {
         return .some(consume bundle)
     }
 
-    /// Runs `body` with the key of a class, where it lies in its bundle; nil while it is not there.
+    /// Runs `body` with the key of a class, in its place in the bundle; returns nil while the key
+    /// is missing.
     borrowing func withClassKey<R: ~Copyable, E: Error>(
         _ accessible: Accessibility, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R? {
@@ -46,8 +48,8 @@ package struct ClassKeys: ~Copyable, Sendable {
         }
     }
 
-    /// Runs `body` with the key of an item's secret: the class's, mixed with the application
-    /// password's where the item was made with one. Neither opens it alone.
+    /// Runs `body` with the key of an item's secret: the class key, mixed with the application
+    /// password's key where the item has one. Neither of the two opens the secret alone.
     borrowing func withSecretKey<R: ~Copyable>(
         _ rights: ItemAccessControl, _ body: (RawSpan) throws(KeychainStoreError) -> R
     ) throws(KeychainStoreError) -> R {
@@ -63,7 +65,7 @@ package struct ClassKeys: ~Copyable, Sendable {
         return result
     }
 
-    /// Runs `body` with the key of a family's blind index; nil while it is not there.
+    /// Runs `body` with the key of a family's blind index; returns nil while the key is missing.
     borrowing func withIndexKey<R: ~Copyable, E: Error>(
         _ family: IndexFamily, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R? {
@@ -83,13 +85,13 @@ package struct ClassKeys: ~Copyable, Sendable {
     }
 }
 
-/// Classes that share an index key. Items that open without any unlock are looked up under the
-/// device's key, all others under one that is there from the first unlock.
+/// Classes that share an index key. Items that open without any unlock are indexed under the
+/// device's key, all others under a key that is available from the first unlock.
 enum IndexFamily: CaseIterable, Sendable {
     case always
     case unlocked
 
-    /// Made once, as each search goes through them.
+    /// A stored constant, as each search goes through it.
     static let all = allCases
 
     init(_ accessible: Accessibility) {
@@ -97,9 +99,9 @@ enum IndexFamily: CaseIterable, Sendable {
     }
 }
 
-/// The class keys that come and go together, as the bytes that a key vault keeps.
+/// The class keys that come and go together, in the bytes that a key vault stores.
 package struct KeyBundle: ~Copyable, Sendable {
-    /// When the keys of a bundle are there.
+    /// When the keys of a bundle are available.
     package enum Kind: UInt8, Sendable {
         /// dk, dku and the key of their index.
         case always = 1
@@ -109,7 +111,7 @@ package struct KeyBundle: ~Copyable, Sendable {
         case whileUnlocked = 3
     }
 
-    /// Bytes of a bundle of that kind, always.
+    /// The length of a bundle of that kind in bytes.
     package static func byteCount(_ kind: Kind) -> Int {
         (kind == .whileUnlocked ? 1 : 0) + 3 * SealingKey.byteCount
     }
@@ -117,7 +119,7 @@ package struct KeyBundle: ~Copyable, Sendable {
     package let kind: Kind
     package let bytes: SecretBytes
 
-    /// Refuses bytes of another length.
+    /// Throws `.damaged` for bytes of another length.
     package init(_ kind: Kind, _ bytes: consuming SecretBytes) throws(KeychainStoreError) {
         guard bytes.count == Self.byteCount(kind) else { throw .damaged }
         self.kind = kind
@@ -138,7 +140,7 @@ package struct KeyBundle: ~Copyable, Sendable {
             keys.part(0..<2 * SealingKey.byteCount), passcodeKey: SealingKey.random())
     }
 
-    /// ak and aku, and akpu where it could be opened.
+    /// A bundle of ak and aku, and akpu where it could be opened.
     static func whileUnlocked(
         _ two: borrowing SecretBytes, passcodeKey: consuming SealingKey?
     ) -> KeyBundle {
@@ -155,8 +157,8 @@ package struct KeyBundle: ~Copyable, Sendable {
         return KeyBundle(kind: .whileUnlocked, verified: writer.finish())
     }
 
-    /// Runs `body` with the key at the position, where it lies; nil for the third of `.whileUnlocked`
-    /// where it is absent.
+    /// Runs `body` with the key at the position, in place; returns nil for the third of
+    /// `.whileUnlocked` where it is absent.
     borrowing func withKey<R: ~Copyable, E: Error>(
         _ position: Int, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R? {
@@ -175,7 +177,7 @@ package struct KeyBundle: ~Copyable, Sendable {
     }
 }
 
-/// What unlocking a keychain gives, for a key vault to keep.
+/// The keys that unlocking a keychain gives, for a key vault to keep.
 package struct UnlockedKeys: ~Copyable, Sendable {
     package let whileUnlocked: KeyBundle
     package let afterFirstUnlock: KeyBundle

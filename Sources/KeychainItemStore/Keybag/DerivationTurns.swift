@@ -2,27 +2,28 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Which password is derived next: a few at a time in the whole process, and the users in turn.
+/// Schedules key derivations: a few at a time in the whole process, and the users in turn.
 ///
-/// Of one user's derivations one runs at a time, and the others wait behind it in the order in which
-/// they came. So a user who starts many, or one that takes the longest a file may ask for, waits for
-/// them alone: another user is delayed by no more than one derivation of each who waits as well. A
-/// turn is one derivation and nothing else: a file that is slow to write holds no turn.
+/// One user's derivations run one at a time, in the order in which they came. A user who starts
+/// many, or one at the highest cost that a file may ask for, waits for them alone: another user is
+/// delayed by at most one derivation of each other waiting user. A turn is one derivation and
+/// nothing else: a file that is slow to write holds no turn.
 final class DerivationTurns: Sendable {
-    /// A derivation takes 64 MiB and a quarter of a second of one core, by a file's word up to
-    /// 256 MiB: so all of them take half a GiB at most, and one user alone never takes every turn.
+    /// A derivation takes 64 MiB and a quarter of a second of one core, and up to 256 MiB if a file
+    /// asks for it. So all derivations take half a GiB at most, and one user alone never takes
+    /// every turn.
     static let atOnce = 2
     static let ofProcess = DerivationTurns()
 
     private struct State {
         var running: Set<UInt32> = []
         var waiting: [UInt32: [DispatchSemaphore]] = [:]
-        /// The users that wait, each once; the first has waited longest since a turn of its own.
+        /// The waiting users, each once; the first has waited longest since its last turn.
         var order: [UInt32] = []
 
         var hasRoom: Bool { running.count < DerivationTurns.atOnce }
 
-        /// The turn that begins now, of the first user of whom none is running.
+        /// Takes the next turn: of the first waiting user with no derivation running.
         mutating func next() -> DispatchSemaphore? {
             guard hasRoom, let position = order.firstIndex(where: { !running.contains($0) }) else {
                 return nil
@@ -49,13 +50,13 @@ final class DerivationTurns: Sendable {
         return try body()
     }
 
-    /// How many wait.
+    /// The number of waiting derivations.
     var waitingCount: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
     private func begin(_ user: UInt32) {
         let turn = DispatchSemaphore(value: 0)
         let begins = state.withLock { state in
-            // Where there is room, all that wait are of users of whom one is running.
+            // Where there is room, each waiting user has a derivation running.
             if state.hasRoom, !state.running.contains(user) {
                 state.running.insert(user)
                 return true

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// Seals keys for the keybag of one keychain of one owner. Moved to another keychain, to another
-/// owner or to another place in the keybag, what it sealed does not open.
+/// Seals keys for the keybag of one keychain of one owner. A sealed key that is moved to another
+/// keychain, owner or keybag entry does not open.
 struct KeyWrap {
     let identifier: [UInt8]
     let owner: KeychainOwner
@@ -13,14 +13,14 @@ struct KeyWrap {
         seal(keys, for: Array(entry.rawValue.utf8), under: key)
     }
 
-    /// nil when the key is another one.
+    /// Returns nil where the key is another one.
     func open(
         _ sealed: [UInt8], for entry: Keybag.Entry, under key: borrowing SealingKey
     ) -> SecretBytes? {
         open(sealed, for: Array(entry.rawValue.utf8), under: key)
     }
 
-    /// For what has a name and facts of its own, which are authenticated with the keys.
+    /// Seals keys for a protector, whose name and facts (`label`) are authenticated with them.
     func seal(
         _ keys: borrowing SecretBytes, for label: [UInt8], under key: borrowing SealingKey
     ) -> [UInt8] {

@@ -2,10 +2,10 @@
 internal import KeychainDatabase
 internal import KeychainSecrets
 
-/// The rows that say whose keychain it is and that wrap its keys.
+/// The rows that name the keychain's owner and wrap its keys.
 ///
-/// Each value ends with an unkeyed fingerprint, so that damage is told from a wrong password. It
-/// proves nothing against an attacker: the wraps' own authentication does.
+/// Each value ends with an unkeyed fingerprint, so that damage is told from a wrong password. The
+/// fingerprint proves nothing against an attacker; the wraps' own authentication does.
 struct Keybag {
     enum Entry: String {
         case identifier
@@ -16,18 +16,18 @@ struct Keybag {
         case afterFirstUnlock
         /// ak and aku, under the master key.
         case whileUnlocked
-        /// What closes the keychain, readable, with a hash under ak.
+        /// When the keychain locks by itself: in clear, with a hash under ak.
         case settings
-        /// What people call the keychain, readable by all who may read its name.
+        /// The keychain's label for people: in clear.
         case label
     }
 
     static let identifierBytes = 16
     static let mostProtectors = 24
-    /// The keychain's, and one that a change or a login left beside it. Each costs those who try a
-    /// wrong one a derivation.
+    /// The keychain's password, and one that a change or a login left beside it. Each costs a user
+    /// who tries a wrong password one derivation.
     static let mostPasswords = 2
-    /// Protectors, and a value for each entry.
+    /// All protectors, and one value for each entry.
     private static let mostRows = 32
     private static let fingerprintBytes = 16
 
@@ -68,7 +68,7 @@ struct Keybag {
 
     subscript(_ entry: Entry) -> [UInt8]? { entries[entry.rawValue] }
 
-    /// A value that this kind of keychain can't be without.
+    /// Whether any protector opens the passcode-set class.
     func required(_ entry: Entry) throws(KeychainStoreError) -> [UInt8] {
         guard let value = self[entry] else { throw .damaged }
         return value
@@ -85,12 +85,13 @@ struct Keybag {
         try write(entry.rawValue, value, database)
     }
 
-    /// The rows of these protectors become the rows of those, in the caller's transaction.
+    /// Replaces the rows of protectors, in the caller's transaction. Throws `.busy` unless they
+    /// still are `before`.
     static func replace(
         _ before: [ProtectorRecord], with after: [ProtectorRecord], _ database: Connection
     ) throws {
         guard try Keybag(database).protectors == before else {
-            // Another process changed them while this one derived keys.
+            // Another process has changed them while this one derived keys.
             throw KeychainStoreError.busy
         }
         guard after.count <= mostProtectors else { throw KeychainStoreError.tooLarge }
@@ -111,7 +112,7 @@ struct Keybag {
             .blob(whole))
     }
 
-    /// Asked with each request: looks at names only.
+    /// Whether there is a protector of that kind. Each request asks, so that only names are read.
     static func has(_ kind: ProtectorRecord.Kind, _ database: Connection) throws -> Bool {
         // A semicolon comes after the colon that ends the prefix.
         let prefix = ProtectorRecord.namePrefix(of: kind)
@@ -120,7 +121,7 @@ struct Keybag {
             .text(prefix.dropLast() + ";"))
     }
 
-    /// Whose items these are; without looking at the rest.
+    /// The keychain's identifier, read without the other rows.
     static func identifier(_ database: Connection) throws -> [UInt8] {
         let whole = try database.first(valueOfName, .text(Entry.identifier.rawValue)) {
             $0.blob(0)

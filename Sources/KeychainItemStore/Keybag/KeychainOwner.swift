@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose keychain it is: both must be the same again before a file is used, since a user number may
-/// be given to another user.
+/// The owner of a keychain, by number and account name. Both must match before a file is used,
+/// since a user number may be given to another account.
 package struct KeychainOwner: Sendable, Equatable {
     package let user: UInt32
     package let account: String

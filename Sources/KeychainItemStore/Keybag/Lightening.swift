@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// When a password's protector is made anew at this machine's own cost.
+/// Decides when a password's protector is made anew at this machine's own cost.
 ///
-/// A backup of a faster machine costs more here than a keychain that was made here, and each unlock
-/// keeps others waiting for as long. Refusing it would lose it, so that it is paid for once.
+/// A keychain from a faster machine costs more here than one made here, and each unlock delays
+/// other users for as long. Refusing it would lose the keychain, so the high cost is paid once.
 package struct Lightening: Sendable {
-    /// The processor's time beyond which a derivation is too long.
+    /// The longest processor time of a derivation that is accepted.
     let longest: Duration
-    /// No less work than that is too much, however slow the machine.
+    /// Work up to this is accepted, however slow the machine.
     let leastWork: UInt64
     let cost: PasswordCostChoice
 
-    /// Four times of what a new password costs.
+    /// Four times the cost of a new password.
     package static let ofThisMachine = Lightening(
         longest: .seconds(1), leastWork: 2 * PasswordCost.leastWork, cost: .calibrated)
 
-    /// The cost to go on with; nil where the keys were not too costly, or no cheaper ones are.
+    /// The parameters to change to; nil where the keys were not too costly, or there are no cheaper
+    /// ones.
     func parameters(insteadOf keys: borrowing PasswordKeys) -> PasswordParameters? {
         guard keys.effort > longest, keys.parameters.work > leastWork,
             let new = try? cost.parameters(), new.work <= keys.parameters.work / 2

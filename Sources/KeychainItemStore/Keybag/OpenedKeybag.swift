@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// A master key, and akpu where what opened the keybag opens that too.
+/// A master key, and akpu where the protector that opened the keybag opens that too.
 struct OpenedKeybag: ~Copyable {
     let master: SealingKey
     let passcode: SealingKey?
-    /// What it was opened with.
+    /// The protector that opened the keybag.
     let opener: ProtectorRecord
 
     init(
@@ -56,7 +56,7 @@ struct OpenedKeybag: ~Copyable {
         }
     }
 
-    /// For another protector; a new key where there is none, or none that can be opened any more.
+    /// akpu for another protector; a new key where there is none, or none that can still be opened.
     borrowing func passcodeOrNew() -> SealingKey { passcodeCopy() ?? SealingKey.random() }
 
     private borrowing func passcodeCopy() -> SealingKey? {
@@ -67,14 +67,14 @@ struct OpenedKeybag: ~Copyable {
     }
 }
 
-/// What came of a password: it opens the keychain, or its keys are all that there is of it.
+/// The result of trying a password: the opened keybag, or only the password's keys.
 enum PasswordAttempt: ~Copyable {
     case opened(OpenedKeybag, PasswordKeys)
     case differs(PasswordKeys)
 
-    /// Tries the newest first: after a change it is the likelier one. Costs a derivation each. What
-    /// costs far more than another comes last: a password that opens the cheap one pays for that
-    /// one only, whatever a file from elsewhere puts before it.
+    /// Tries the newest protector first, as it is the likelier one after a change. Each try costs a
+    /// derivation. A protector that costs far more than another comes last: so a password that
+    /// opens the cheap one never pays for the costly one, whatever order a foreign file has.
     init(
         _ keybag: Keybag, _ wrap: KeyWrap, _ password: borrowing SecretBytes,
         _ deviceSecret: HeldSecret?
@@ -100,7 +100,7 @@ enum PasswordAttempt: ~Copyable {
         self = .differs(last)
     }
 
-    /// nil where it was never made, or where its device secret is gone and it with it.
+    /// Returns nil where akpu was never wrapped, or can't be opened as the device secret is gone.
     private static func passcode(
         _ record: ProtectorRecord, _ keys: borrowing PasswordKeys, _ deviceSecret: HeldSecret?,
         _ wrap: KeyWrap

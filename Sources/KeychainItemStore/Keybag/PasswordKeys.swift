@@ -2,17 +2,17 @@
 internal import KeychainModel
 package import KeychainSecrets
 
-/// The two keys that a password gives: one wraps the master key, the other has its part in the
-/// passcode-set class.
+/// The two keys derived from a password: one wraps the master key, the other is a part of the
+/// passcode-set class's key.
 ///
-/// Until a protector is made of them they open nothing. They are not the password, which can only be
-/// guessed from them at the price of a derivation each.
+/// They open nothing until a protector is made of them. The password can't be computed from them,
+/// only guessed at the price of a derivation each.
 package struct PasswordKeys: ~Copyable, Sendable {
     private static let versionByte: UInt8 = 1
     private static let parameterBytes = 1 + 4 + 4 + PasswordParameters.saltBytes
 
     let parameters: PasswordParameters
-    /// What deriving them cost this machine; nothing for keys that were kept.
+    /// The processor time of the derivation; zero for stored keys.
     let effort: Duration
     let master: SealingKey
     private let passcode: SecretBytes
@@ -34,7 +34,7 @@ package struct PasswordKeys: ~Copyable, Sendable {
         } catch { throw KeychainStoreError(error) }
     }
 
-    /// For a password that is new: a salt of its own. Finding out the cost is a derivation as well.
+    /// For a new password, with a new salt. Measuring the cost is a derivation as well.
     init(
         _ password: borrowing SecretBytes, _ cost: PasswordCostChoice, for owner: KeychainOwner
     ) throws(KeychainStoreError) {
@@ -56,7 +56,8 @@ package struct PasswordKeys: ~Copyable, Sendable {
         passcode = both.part(32..<64)
     }
 
-    /// Wraps akpu: needs the password and the secret that lies beside the file, never in it.
+    /// The key that wraps akpu. It needs the password, and the device secret that lies beside the
+    /// file and never in it.
     borrowing func passcodeKey(with deviceSecret: borrowing SecretBytes) -> SealingKey {
         SealingKey(
             KeyedHash.secret(
@@ -65,7 +66,8 @@ package struct PasswordKeys: ~Copyable, Sendable {
 
     // MARK: As a protector
 
-    /// The master key under the password and, where its device secret is known, akpu under both.
+    /// A protector with the master key under the password's key and, where the device secret is
+    /// known, akpu under both.
     borrowing func protector(
         _ state: ProtectorRecord.State, master: borrowing SealingKey,
         passcode: borrowing SealingKey, _ deviceSecret: HeldSecret?, _ wrap: KeyWrap
@@ -79,8 +81,8 @@ package struct PasswordKeys: ~Copyable, Sendable {
         return record
     }
 
-    /// A file may ask for any cost: what no version of this software asks for is refused, and is no
-    /// work to be done.
+    /// A file may ask for any cost. A cost that no version of this software uses is refused before
+    /// any work is done for it.
     static func parameters(
         _ bytes: some Collection<UInt8>
     ) throws(KeychainStoreError) -> PasswordParameters {
@@ -107,15 +109,15 @@ package struct PasswordKeys: ~Copyable, Sendable {
     }
 
     private static func bytes(of parameters: PasswordParameters) -> [UInt8] {
-        // Safe: these are bytes one behind the other.
+        // Safe: concatenates bytes.
         [versionByte] + parameters.passes.littleEndianBytes
             // Safe: as above.
             + parameters.memoryKiB.littleEndianBytes + parameters.salt
     }
 
-    // MARK: Kept for a while
+    // MARK: Stored for a while
 
-    /// Its cost and salt, then both keys.
+    /// The cost and salt, then both keys.
     package borrowing func copy() -> SecretBytes {
         SecretBytes(copying: Self.bytes(of: parameters)).appending(master.bytes)
             .appending(passcode)

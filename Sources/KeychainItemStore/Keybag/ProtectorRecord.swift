@@ -3,11 +3,11 @@ internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
-/// One of the things that open a keychain: what its kind needs to find its key, and the master key
-/// under that key.
+/// A protector: the parameters by which its kind finds its key, and the master key wrapped under
+/// that key.
 ///
-/// Its kind, its identifier and all that is said of it here are sealed in with the wraps: who
-/// writes to the file can destroy a protector, and make no other of it.
+/// Kind, identifier and all other facts are authenticated with the wraps: a program that can write
+/// to the file can destroy a protector, but can't make another one of it.
 package struct ProtectorRecord: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case password
@@ -24,12 +24,14 @@ package struct ProtectorRecord: Sendable, Equatable {
 
     package enum State: UInt8, Sendable {
         case current = 1
-        /// A password that no login has proved yet. The one before it opens as well until then.
+        /// A password that no login has proved yet. The previous password opens the keychain too
+        /// until then.
         case pending = 2
-        /// Goes with the second login: a first one's password may have carried a one-time code.
+        /// Removed at the second login: the first login's password may have carried a one-time
+        /// code.
         case provisional = 3
-        /// A login's password that differed, let in by the keychain's own. Neither was changed for
-        /// the other, so a login with either ends the other.
+        /// A login's password that differed, admitted with the keychain's own. Neither was changed
+        /// to the other, so a login with either ends the other.
         case adopted = 4
     }
 
@@ -43,10 +45,10 @@ package struct ProtectorRecord: Sendable, Equatable {
     package let state: State
     /// Seconds since 1970, by the clock of the machine that made it.
     package let made: Int64
-    /// What the kind needs to find its key; nothing in it is secret.
+    /// The parameters by which the kind finds its key; none is secret.
     package let parameters: [UInt8]
     private(set) var wrappedMaster: [UInt8] = []
-    /// akpu, where this protector opens it; empty elsewhere.
+    /// akpu, for a protector that opens it; else empty.
     private(set) var wrappedPasscode: [UInt8] = []
 
     init(_ kind: Kind, _ state: State = .current, parameters: [UInt8] = []) {
@@ -58,7 +60,7 @@ package struct ProtectorRecord: Sendable, Equatable {
         made = WallClock.now.components.seconds
     }
 
-    /// The same in another state. Its wraps are to be made again.
+    /// The same protector in another state, without its wraps.
     func become(_ state: State) -> ProtectorRecord {
         ProtectorRecord(kind, identifier, state, made, parameters)
     }
@@ -87,14 +89,14 @@ package struct ProtectorRecord: Sendable, Equatable {
         wrappedPasscode = wrap.seal(passcode.bytes, for: label("passcode"), under: key)
     }
 
-    /// Where the passcode-set class is gone for good.
+    /// The protector without akpu, for a keychain whose passcode-set class has ended.
     var withoutPasscode: ProtectorRecord {
         var record = self
         record.wrappedPasscode = []
         return record
     }
 
-    /// nil when the key is another one.
+    /// Returns nil where the key is another one.
     func master(_ key: borrowing SealingKey, _ wrap: KeyWrap) -> SealingKey? {
         Self.key(wrap.open(wrappedMaster, for: label("master"), under: key))
     }
@@ -145,7 +147,7 @@ package struct ProtectorRecord: Sendable, Equatable {
             separator: ":", omittingEmptySubsequences: false)
         // Safe: the count is checked first.
         guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])),
-            // Safe: of a text; nil where it is no number.
+            // Safe: parses a text; nil where it is no number.
             let number = UInt32(parts[1], radix: 16)
         else { throw .damaged }
         var reader = ByteReader(bytes)

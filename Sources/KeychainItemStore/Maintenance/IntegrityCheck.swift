@@ -5,20 +5,20 @@ internal import KeychainRows
 internal import KeychainSecrets
 
 extension KeychainFile {
-    /// Rows of one snapshot; no reader is in the way of the log for longer.
+    /// Rows per snapshot, so that no reader delays the emptying of the log for long.
     private static let checkedAtOnce = 64
 
-    /// Looks at every record: its structure, its authenticity as far as the keys are there, and
+    /// Checks every record: its structure, its authenticity as far as the keys are available, and
     /// whether records and index agree. With `repair`, damaged records are set aside within the
-    /// file, and the index is put right; what was found is reported as it was before.
+    /// file, and the index is corrected; the findings tell the state before.
     ///
-    /// Secrets are opened and wiped at once, one at a time.
+    /// Secrets are opened one at a time, and wiped at once.
     package func check(
         repair: Bool, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> KeychainFindings {
         var report = KeychainFindings()
         report.isStructureWhole = try reading(Self.isStructureWhole)
-        // Nothing is moved about in a file whose pages can't be trusted: that wants a backup.
+        // A file whose pages are damaged is not repaired row by row: it needs a backup.
         let mends = repair && report.isStructureWhole
         var last: Int64 = 0
         while true {
@@ -68,7 +68,8 @@ extension KeychainFile {
         return rights.needsApplicationPassword ? .sealed : .whole
     }
 
-    /// Looked at once more inside the transaction: it may have been changed or deleted meanwhile.
+    /// Checks the row again inside the transaction, as it may have been changed or deleted
+    /// meanwhile.
     private func mend(_ row: Int64, _ keys: borrowing ClassKeys) throws(KeychainStoreError) {
         try writing { database in
             guard let found = try ItemRow.fetch(row, self, keys, database) else { return }
@@ -81,7 +82,7 @@ extension KeychainFile {
         }
     }
 
-    /// Entries of items that are not there, or whose rows don't tell of them.
+    /// Counts entries of items that don't exist, or whose rows don't list them.
     private func strayEntries(removing: Bool) throws(KeychainStoreError) -> Int {
         var last = IndexEntry.first
         var count = 0
@@ -99,7 +100,7 @@ extension KeychainFile {
     }
 }
 
-/// An entry of the index as it lies in the file.
+/// An entry of the index as stored in the file.
 private struct IndexEntry {
     static let first = IndexEntry(token: .min, item: .min)
     private static let readAtOnce = 1024
@@ -111,7 +112,7 @@ private struct IndexEntry {
     let token: Int64
     let item: Int64
 
-    /// The stray ones of the next entries, and the last of these; nil at the index's end.
+    /// The stray ones among the next entries, and the last entry read; nil at the index's end.
     static func strays(
         after last: IndexEntry, _ database: Connection
     ) throws -> (end: IndexEntry?, [IndexEntry]) {
@@ -136,7 +137,7 @@ private struct IndexEntry {
         return (count < readAtOnce ? nil : end, strays)
     }
 
-    /// Looked at once more inside the transaction: its item may have come meanwhile.
+    /// Checks the entry again inside the transaction, as its item may have been added meanwhile.
     func removeIfStray(_ database: Connection) throws {
         var isStillStray = false
         try database.forEach(
@@ -149,7 +150,7 @@ private struct IndexEntry {
         if isStillStray { try ItemRow.removeTokens([token], of: item, database) }
     }
 
-    /// A row whose list is damaged tells of nothing: its entries stay.
+    /// A row with a damaged list proves nothing about its entries, which stay.
     private func isStray(_ row: borrowing Row) -> Bool {
         guard !row.isNull(2) else { return true }
         guard let list = row.blob(2), !list.isEmpty, list.count % 8 == 0 else { return false }
@@ -161,7 +162,7 @@ enum RowCondition {
     case whole
     case sealed
     case damaged
-    /// With what the index should have.
+    /// With the index data that the item should have.
     case misindexed(ItemIndex)
 
     var wantsRepair: Bool {
@@ -184,7 +185,7 @@ extension KeychainFindings {
 }
 
 extension ItemRow {
-    /// Whether sealed parts could be what they say, as far as can be told without the key.
+    /// Whether the sealed parts may be valid, as far as can be told without the key.
     fileprivate var isPlausible: Bool {
         guard context != nil, attributeBytes >= ItemSealing.least else { return false }
         if case .here(let sealed) = secret { return sealed.count >= ItemSealing.least }
@@ -193,14 +194,15 @@ extension ItemRow {
 }
 
 extension ItemIndex {
-    /// The row tells of these entries, and all of them are there.
+    /// Whether the row lists these entries, and all of them are in the index.
     fileprivate func isInFile(for row: Int64, _ database: Connection) throws -> Bool {
         try ItemRow.keyIndex(of: row, database) == keyIndex
             && ItemRow.tokens(of: row, database) == tokens
             && tokens.allSatisfy { try ItemRow.isFound(row, under: $0, database) }
     }
 
-    /// Another row in its place is one that can't be right either: two items never share a key.
+    /// Another row with the same key must be wrong too, as two items never share a key: this row is
+    /// set aside.
     fileprivate func write(for row: Int64, _ database: Connection) throws {
         if let other = try ItemRow.row(withKeyIndex: keyIndex, database), other != row {
             return try Quarantine.move(row, database)

@@ -2,10 +2,11 @@
 internal import KeychainDatabase
 internal import KeychainRows
 
-/// Brings a file of an older version up to date: all steps in one transaction, after a copy of the
-/// file as it was has been kept.
+/// Migrates a file of an older version to this one: all steps in one transaction, after a copy of
+/// the old file was kept.
 enum KeychainMigration {
-    /// Does nothing to a file of this version. Another program may be doing the same.
+    /// Does nothing to a file of this version. Another program may migrate the file at the same
+    /// time.
     static func run(
         _ path: String, _ owner: KeychainOwner, keepsOld: Bool = true
     ) throws {
@@ -17,7 +18,7 @@ enum KeychainMigration {
             }
             var version = try KeychainTables.knownVersion(database)
             guard version < KeychainTables.version else { return }
-            // No other connection writes now: what is kept is what is migrated.
+            // No other connection writes now, so the copy holds the very state that is migrated.
             if keepsOld { try KeychainGenerations(of: path).keep() }
             guard try !Keybag(database).protectors.isEmpty else {
                 throw KeychainStoreError.damaged

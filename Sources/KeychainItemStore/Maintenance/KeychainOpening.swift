@@ -2,9 +2,9 @@
 internal import KeychainDatabase
 
 extension KeychainFile {
-    /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
-    /// brought up to date, and kept as it was beside it. `isShared`: other processes use it too.
-    /// `memory` counts the large records that are read of it.
+    /// Opens an existing file; never makes, repairs or replaces one. A file of an older version is
+    /// migrated, and a copy of the old state is kept beside it. `isShared`: other processes use it
+    /// too. `memory` counts the large records that are read.
     package static func open(
         at path: String, owner: KeychainOwner, isShared: Bool = true,
         memory: (any RecordMemory)? = nil

@@ -5,17 +5,18 @@ internal import KeychainModel
 package import KeychainRows
 package import KeychainSecrets
 
-/// A keychain that has come back from a copy and is about to take the place of the one that is in
-/// use: a file of this program's own making, with the values that were in the copy. Nothing else of
-/// the copy, which may come from anywhere, is ever opened beside a keychain.
+/// A restored keychain that is about to take the place of the present one: a file that this program
+/// makes, with the values of the copy. The copy may come from anywhere, and no other part of it is
+/// opened beside a keychain.
 package struct ReturningKeychain: Sendable {
-    /// Records that can't be used on this device, or are damaged; set aside within the new file.
+    /// The number of records that can't be used on this device or are damaged; they are set aside
+    /// within the new file.
     package let setAside: Int
     private let path: String
     private let owner: KeychainOwner
 
-    /// Makes the file at the path, where none is. Refuses a copy that is not a whole keychain of this
-    /// owner's, of this version or an older one.
+    /// Makes the file at the path, which must not exist. Throws where the copy is not a whole
+    /// keychain of this owner, of this version or an older one.
     package init(
         from copy: Descriptor, through reader: some ForeignReader, at path: String,
         owner: KeychainOwner, deviceKey: borrowing SealingKey
@@ -27,21 +28,22 @@ package struct ReturningKeychain: Sendable {
             try KeychainMigration.run(path, owner, keepsOld: false)
         } catch { throw KeychainStoreError(error) }
         let file = try KeychainFile.open(at: path, owner: owner)
-        // Before it takes any place: else its user learns of it at the next unlock.
+        // Checked before the file takes any place: otherwise the next unlock would be the first to
+        // fail.
         for password in try file.keybag().protectors(.password) {
             _ = try PasswordKeys.parameters(password.parameters)
         }
         setAside = try file.adopt(deviceKey) + file.setDamagedAside(deviceKey)
-        // All of it in the one file, as the next to open it expects.
+        // The log is emptied, as the next program to open the file expects a single file.
         file.flush()
     }
 
-    /// A file of the copy's version: an older one is brought up to date here, not there.
+    /// Makes a file of the copy's version: an older one is migrated here, never in the copy.
     private static func fill(
         _ path: String, from copy: Descriptor, through reader: some ForeignReader
     ) throws {
         let database = try KeychainSchema.connect(path, .making)
-        // A crash leaves a file that is never looked at.
+        // A crash leaves a file that no program opens.
         try database.execute(
             "PRAGMA page_size = \(KeychainTables.pageBytes); PRAGMA synchronous = OFF")
         try database.transaction {
@@ -55,14 +57,13 @@ package struct ReturningKeychain: Sendable {
         }
     }
 
-    /// Where no keychain is. One that is made at the same moment stays.
+    /// Puts the keychain where none is. A keychain that is made there at the same moment stays.
     package func publish(at target: String) throws(KeychainStoreError) {
         try KeychainCopy.make(of: path, at: target, isForUse: true)
     }
 
-    /// In the place of a keychain that opens: in one transaction that other connections see whole
-    /// or not at all. What was there is kept as a generation, with everything ever acknowledged in
-    /// it.
+    /// Replaces a keychain that opens, in one transaction that other connections see whole or not
+    /// at all. The replaced keychain is kept as a generation, with every acknowledged change in it.
     package func replace(
         _ file: KeychainFile
     ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
@@ -70,7 +71,8 @@ package struct ReturningKeychain: Sendable {
             try database.run("ATTACH ? AS incoming", .text(path))
             defer { try? database.run("DETACH incoming") }
             return try database.transaction {
-                // No other connection writes now: what is kept is what is replaced.
+                // No other connection writes now, so the generation holds the very state that is
+                // replaced.
                 let kept = try KeychainGenerations(of: file.path).keep()
                 for table in KeychainTables.names {
                     try database.execute(
@@ -96,8 +98,9 @@ extension Connection {
 extension KeychainFile {
     private static let mostMovedAtOnce = 1000
 
-    /// On another device than the one it was made on, “always” items get new keys; the old ones,
-    /// and all that is bound to the other device, do not open here and are set aside.
+    /// On another device than the one that made the keychain, “always” items get new keys. Items
+    /// under the old keys, or otherwise bound to the other device, do not open here and are set
+    /// aside.
     fileprivate func adopt(
         _ deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> Int {
@@ -105,7 +108,7 @@ extension KeychainFile {
         let isFromHere =
             wrap.open(try keybag.required(.always), for: .always, under: deviceKey) != nil
         guard !isFromHere else { return 0 }
-        // Nor does the device secret come along that the passcode-set class needs.
+        // The device secret, which the passcode-set class needs, is not in the copy either.
         let portable = keybag.protectors.filter { $0.kind != .device }.map(\.withoutPasscode)
         guard !portable.isEmpty else { throw .wrongDeviceKey }
         let always = wrap.seal(KeyBundle.random(.always).bytes, for: .always, under: deviceKey)
@@ -117,7 +120,7 @@ extension KeychainFile {
             try Keybag.replace(keybag.protectors, with: portable, database)
             var moved = 0
             while true {
-                // What was moved is not found again.
+                // Rows that were moved are not found again.
                 let rows = try database.all(
                     """
                     SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))

@@ -3,9 +3,9 @@ internal import KeychainDatabase
 internal import KeychainModel
 internal import KeychainRows
 
-/// How a keychain of an older version becomes one of the next.
+/// The migrations from each older version to the next.
 extension KeychainSchema {
-    /// Makes a file of that version one of the next, in the caller's transaction.
+    /// Migrates a file of that version to the next, in the caller's transaction.
     static func migrate(from version: Int32, _ database: Connection) throws {
         switch version {
         case 1: try database.execute(KeychainTables.quarantine)
@@ -15,8 +15,8 @@ extension KeychainSchema {
         }
     }
 
-    /// Each row gets the list of its entries, and the index one that tells of the row's class: so it
-    /// needs no index of its own for either.
+    /// Stores the list of an item's entries in its row, and adds an entry for the row's class to
+    /// the index: so neither needs an index of its own.
     private static func keepTokensInRows(_ database: Connection) throws {
         try database.execute("ALTER TABLE item RENAME TO itemOfVersion2; \(KeychainTables.item)")
         try database.forEach(
@@ -44,7 +44,7 @@ extension KeychainSchema {
 }
 
 extension BlindIndex {
-    /// nil for columns that make no sense.
+    /// nil for invalid columns.
     fileprivate static func entry(itemClass: Int64?, _ accessible: Int64?) -> Int64? {
         guard
             let itemClass = itemClass.flatMap(UInt8.init(exactly:))

@@ -3,9 +3,9 @@ internal import KeychainModel
 internal import KeychainRows
 internal import KeychainSecrets
 
-/// Everything about an item but its secret: what is sealed as its attributes.
+/// An item without its secret: the content of its sealed attributes.
 struct AttributeRecord: Sendable, Equatable {
-    /// All but group, synchronizable and dates.
+    /// All attributes but group, synchronizable and dates.
     var attributes: Attributes
     var group: String
     var isSynchronizable: Bool
@@ -15,16 +15,16 @@ struct AttributeRecord: Sendable, Equatable {
     var created: Double
     var modified: Double
     var accessControl: ItemAccessControl
-    /// Programs that are let in beside its group; nil where it has no list.
+    /// Programs that may use the item beside those of its group; nil where the item has no list.
     var trusted: TrustList?
 
-    /// What the record keeps in fields of their own, wherever it was put.
+    /// Attributes that the record keeps in fields of its own.
     private static let ownFields: Set<AttributeName> = [
         .accessGroup, .synchronizable, .creationDate, .modificationDate, .accessible,
         .accessControl, .access,
     ]
 
-    /// Those that an answer has besides `attributes`.
+    /// Attributes that an answer has beside `attributes`.
     static let fieldsOfAnswers: [AttributeName] = [
         .accessGroup, .synchronizable, .creationDate, .modificationDate,
     ]
@@ -47,8 +47,8 @@ struct AttributeRecord: Sendable, Equatable {
 }
 
 extension AttributeRecord {
-    /// Absent attributes get the defaults of their rules. Dates are set by the store; those of the class
-    /// `attributed` may be named, as an item that is brought from elsewhere keeps its own.
+    /// Absent attributes get the defaults of their rules. The store sets the dates; an item of the
+    /// class `attributed` may name its own, as it may come from elsewhere.
     init(
         new item: NewItem, in group: String, _ accessControl: ItemAccessControl,
         trusting trusted: TrustList? = nil
@@ -68,7 +68,7 @@ extension AttributeRecord {
             trusted: trusted)
     }
 
-    /// Puts the change in, by the rules of the item's class.
+    /// Applies the change, by the rules of the item's class.
     mutating func apply(
         _ change: ItemChange, _ itemClass: ItemClass
     ) throws(KeychainStoreError) {
@@ -84,7 +84,7 @@ extension AttributeRecord {
             case (.accepted, .creationDate):
                 guard case .date(let date) = value, date.isFinite else { throw .badChange }
                 created = date
-            // Both travel beside the attributes.
+            // Both are fields of the change, beside its attributes.
             case (.accepted, .accessGroup), (.accepted, .synchronizable): continue
             case (.accepted, _): attributes[name] = value
             }
@@ -97,7 +97,7 @@ extension AttributeRecord {
         if itemClass == .attributed { try checkLimits() }
     }
 
-    /// A change may leave more than it brings.
+    /// The result may exceed limits that the change itself keeps.
     private func checkLimits() throws(KeychainStoreError) {
         do throws(RequestError) { try AttributedLimits.check(attributes) } catch {
             throw error == .invalid(.dataTooLarge) ? .tooLarge : .badChange
@@ -111,15 +111,15 @@ extension AttributeRecord {
 }
 
 extension Attributes {
-    /// 0 where there is none.
+    /// Returns 0 where there is no date.
     fileprivate func date(_ name: AttributeName) -> Double {
         guard case .date(let seconds)? = self[name], seconds.isFinite else { return 0 }
         return seconds
     }
 }
 
-/// The bytes that an attribute record is sealed as. One record has one encoding: names in order,
-/// no bit without a meaning, nothing behind the end.
+/// The bytes that an attribute record is sealed as. A record has exactly one encoding: names in
+/// order, no bit without a meaning, no bytes after the end.
 ///
 /// version ‖ flags ‖ created ‖ modified ‖ rights ‖ group ‖ count ‖ (name ‖ type ‖ value)… ‖ trusted
 /// applications, where there is a list
@@ -148,7 +148,7 @@ extension AttributeRecord {
         bytes.append(littleEndian: modified.bitPattern)
         bytes.append(block: try accessControl.encoded())
         bytes.append(block: group.utf8)
-        // Safe: at most 256, as was checked.
+        // Safe: there are at most 256, as was checked.
         bytes.append(littleEndian: UInt16(attributes.count))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             bytes.append(block: name.rawValue.utf8)
@@ -184,7 +184,7 @@ extension AttributeRecord {
     ) throws(MalformedBytes) -> Attributes {
         let count = Int(try reader.number(UInt16.self))
         guard count <= mostAttributes else { throw MalformedBytes() }
-        // Answers take this dictionary and put the record's own fields in.
+        // The record's own fields are added to this dictionary for an answer.
         var attributes = Attributes(minimumCapacity: count + fieldsOfAnswers.count)
         var previous: AttributeName?
         for _ in 0..<count {
@@ -247,13 +247,13 @@ extension ItemAccessControl {
     private static let boundFlag: UInt8 = 4
     private static let biometryBytes = 32
     private static let usualBytes = 16
-    /// Of those that ask for nothing, as most items' do.
+    /// The bytes of access control that asks for nothing, as most items have.
     private static let plainBytes = Accessibility.allCases.map {
         [$0.rawValue, defaultFlag, Constraint.always.code, 0]
     }
     private static let plainFingerprints = plainBytes.map { KeyedHash.fingerprint($0) }
 
-    /// What the item's secret is bound to.
+    /// The fingerprint that the item's secret is bound to.
     func fingerprint() throws(KeychainStoreError) -> [UInt8] {
         // Safe: all cases are there, in the order of their numbers.
         if self == .plain(protection) { return Self.plainFingerprints[Int(protection.rawValue)] }
@@ -329,7 +329,7 @@ extension Constraint {
         guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
         else { throw .tooLarge }
         bytes += UInt32(bitPattern: required).littleEndianBytes
-        // Safe: at most as many as were checked.
+        // Safe: there are at most as many as were checked.
         bytes.append(UInt8(members.count))
         for member in members { try member.encode(into: &bytes, depth: depth + 1) }
     }
@@ -357,7 +357,7 @@ extension Constraint {
 extension TrustList {
     func encoded() throws(KeychainStoreError) -> [UInt8] {
         guard applications.count <= Self.mostApplications else { throw .tooLarge }
-        // Safe: at most as many as were checked.
+        // Safe: there are at most as many as were checked.
         var bytes = [UInt8(applications.count)]
         for application in applications {
             let texts = [application.identity, application.listedBy ?? ""]
@@ -379,7 +379,7 @@ extension TrustList {
         var applications: [TrustedApplication] = []
         for _ in 0..<count { applications.append(try Self.application(&reader)) }
         self.init(applications)
-        // One list has one encoding.
+        // A list has exactly one encoding.
         guard reader.isAtEnd, self.applications == applications else { throw MalformedBytes() }
     }
 

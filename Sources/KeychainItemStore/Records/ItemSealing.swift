@@ -5,7 +5,7 @@ internal import KeychainSecrets
 /// Bytes under a fresh key of their own, and that key under a class key: wrapped key ‖ payload.
 enum ItemSealing {
     private static let wrappedKeyBytes = SealingKey.byteCount + SealingKey.overhead
-    /// Bytes of what is sealed, however short it was.
+    /// The fewest bytes that sealing gives, even for an empty input.
     static let least = wrappedKeyBytes + SealingKey.overhead
 
     static func seal(
@@ -39,7 +39,7 @@ extension SealContext {
         }
     }
 
-    /// Attributes leave locked memory here: the model's values are ordinary ones.
+    /// Attributes leave locked memory here: the model's values are in ordinary memory.
     func openRecord(
         _ sealed: RawSpan, _ classKey: RawSpan
     ) throws(KeychainStoreError) -> AttributeRecord {
@@ -49,7 +49,7 @@ extension SealContext {
         do { record = try AttributeRecord(decoding: plain.releasedFromLockedMemory()) } catch {
             throw .corruptItem
         }
-        // The class is recorded twice, outside for searching and inside for being believed.
+        // The protection class is recorded twice: outside for searching, and authenticated inside.
         guard record.accessControl.protection == accessible else { throw .corruptItem }
         return record
     }
@@ -73,19 +73,19 @@ extension SealContext {
     }
 }
 
-/// What everything sealed of an item is bound to. Moved to another keychain, row, class, part or
-/// generation, it does not open.
+/// The context that all sealed parts of an item are bound to. A part that is moved to another
+/// keychain, row, class, part or generation does not open.
 struct SealContext: Sendable {
     let keychain: [UInt8]
     let reference: ItemReference
     let accessible: Accessibility
     let generation: Int64
 
-    /// Far beyond what changes add up to. A row outside of it is damaged: who knows the keys can
-    /// seal one of any generation, and the next change must not run over.
+    /// Far more than changes ever reach. A row outside is damaged: a program with the keys can seal
+    /// any generation, and the next change must not overflow.
     static let generations: ClosedRange<Int64> = 1...Int64.max / 2
 
-    /// The one that a change makes of it; nil behind the last.
+    /// The generation after this one; nil after the last.
     static func generation(after generation: Int64) -> Int64? {
         let (next, isOver) = generation.addingReportingOverflow(1)
         return !isOver && generations.contains(next) ? next : nil
@@ -94,10 +94,10 @@ struct SealContext: Sendable {
     enum Part: UInt8 {
         case attributes = 1
         case secret = 2
-        /// What is said of a former secret.
+        /// The note of a former secret.
         case former = 3
 
-        /// The class key's child that wraps item keys of this part.
+        /// The purpose for deriving, from the class key, the key that wraps item keys of this part.
         var purpose: [UInt8] {
             switch self {
             case .attributes: Self.attributesPurpose
@@ -126,7 +126,8 @@ struct SealContext: Sendable {
     }
 }
 
-/// Blurs how long a secret is: four bytes of length, the secret, zeros up to a multiple of 32.
+/// Hides the exact length of a secret: four bytes of length, the secret, zeros up to a multiple of
+/// 32.
 enum SecretPadding {
     static let block = 32
     private static let lengthBytes = 4
@@ -142,12 +143,12 @@ enum SecretPadding {
         return writer.finish()
     }
 
-    /// nil when it is not what `pad` makes.
+    /// Returns nil for bytes that `pad` does not make.
     static func unpad(_ padded: consuming SecretBytes) -> SecretBytes? {
         guard padded.count >= block, padded.count % block == 0 else { return nil }
-        // Out of locked memory for the moment of a comparison: the length, not the secret.
+        // Only the length leaves locked memory, for a comparison; the secret does not.
         let length = padded.withBytes { bytes in
-            // Safe: a wider number of a byte.
+            // Safe: each byte is widened to 32 bits.
             (0..<lengthBytes).reduce(UInt32(0)) { $0 | UInt32(bytes.byte($1)) << ($1 * 8) }
         }
         let used = lengthBytes + Int(clamping: length)
@@ -169,7 +170,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
         (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
     }
 
-    /// Of at most as many bytes as the type has.
+    /// From at most as many bytes as the type has.
     init(littleEndianBytes bytes: some Collection<UInt8>) {
         precondition(bytes.count <= Self.bitWidth / 8)
         var value: Self = 0

@@ -2,24 +2,25 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Makes the index entries of one family of items: hashes that say nothing without the index key,
-/// and that can't be made to check a guess.
+/// Makes the index entries of one family of items: keyed hashes, which tell nothing and can't
+/// confirm a guess without the index key.
 ///
 /// Every token is bound to class, synchronizable and a place: an access group or, for items with a
-/// list, a program in it. So a look-up sees no one else's items.
+/// list, a program in the list. So a look-up finds no items of other programs.
 enum BlindIndex {
     private static let keyIndexBytes = 16
-    /// Bytes of most messages: one allocation holds them.
+    /// Holds most messages, so that one allocation is enough.
     private static let usualMessage = 256
     private static let wholePurpose: UInt8 = 0x10
 
-    /// The entry for all items of a class and an accessibility, readable as the columns of both are:
-    /// tells whether there is any. No key makes a token so small but by chance, and none opens by it.
+    /// The entry for all items of a class and an accessibility, in clear like the columns of both:
+    /// tells whether there is any such item. A keyed token equals so small a number only by chance,
+    /// and no item opens by it.
     static func entry(_ itemClass: ItemClass, _ accessible: Accessibility) -> Int64 {
         Int64(itemClass.rawValue) << 8 | Int64(accessible.rawValue)
     }
 
-    /// Where a token finds items.
+    /// The scope that a token finds items in.
     struct Scope {
         let itemClass: ItemClass
         let place: Place
@@ -28,13 +29,13 @@ enum BlindIndex {
 
     enum Place {
         case group(String)
-        /// Items whose list names the program.
+        /// Items whose list contains the program.
         case listing(String)
-        /// Items that have a list.
+        /// Items with a list.
         case anyList
     }
 
-    /// The entry for all the items that have these values, or for every item of the scope.
+    /// The entry for all items that have these values; with no values, for every item of the scope.
     static func token(_ term: IndexTerm, _ scope: Scope, _ key: RawSpan) -> Int64 {
         token(message(term, scope), key)
     }
@@ -43,7 +44,7 @@ enum BlindIndex {
         Int64(bitPattern: KeyedHash.number(key: key, message))
     }
 
-    /// What is hashed for it.
+    /// The bytes that the token is a hash of.
     static func message(_ term: IndexTerm, _ scope: Scope) -> [UInt8] {
         let purpose: UInt8 =
             switch scope.place {
@@ -61,8 +62,8 @@ enum BlindIndex {
         return message
     }
 
-    /// The uniqueness key: the same for two items that must not both exist. In a class whose items may
-    /// be the same, each has its own.
+    /// The uniqueness key: equal for two items that must not both exist. In a class whose items may
+    /// be equal, each item has its own.
     static func keyIndex(
         _ record: AttributeRecord, _ reference: ItemReference, _ key: RawSpan
     ) -> [UInt8] {
@@ -93,7 +94,8 @@ enum BlindIndex {
 }
 
 extension [UInt8] {
-    /// A block of what `compared` gives, which is made nowhere else for what most values are.
+    /// Appends a block of the bytes that `compared` gives, without making those bytes for the most
+    /// common values.
     fileprivate mutating func append(_ value: AttributeValue, comparedBy rule: AttributeRule) {
         switch value {
         case .string(let text) where rule.isHashed: append(block: text.utf8)
@@ -104,17 +106,18 @@ extension [UInt8] {
 }
 
 extension AttributeRule {
-    /// The bytes by which a value is found: its type counts, except where only bytes are compared.
+    /// The bytes by which a value is found. They include its type, unless the rule compares bytes
+    /// only.
     func compared(_ value: AttributeValue) -> [UInt8] {
         isHashed ? value.comparedBytes : [value.typeByte] + value.comparedBytes
     }
 
-    /// The same for the uniqueness key, where an empty value is as good as none.
+    /// The bytes for the uniqueness key, where an empty value counts as none.
     fileprivate func comparedKey(_ value: AttributeValue) -> [UInt8] {
         value.comparedBytes.isEmpty ? [] : compared(value)
     }
 
-    /// Whether a stored value is the one that a query asks for.
+    /// Whether a stored value equals the one that a query asks for.
     func matches(_ stored: AttributeValue, _ wanted: AttributeValue) -> Bool {
         isHashed ? stored.isSameCompared(wanted) : stored == wanted
     }
@@ -122,14 +125,14 @@ extension AttributeRule {
 
 /// A combination of attribute values that has an index entry of its own.
 struct IndexTerm {
-    /// None is every item of a scope.
+    /// With no values the term means every item of a scope.
     let values: [(AttributeName, AttributeValue)]
-    /// Items that have these values and no others that tell them apart.
+    /// Whether the term means items with these values and no other values that tell items apart.
     var isWhole = false
 
     static let all = IndexTerm(values: [])
 
-    /// That of the items of the class `attributed` with the same pairs.
+    /// The term for items of the class `attributed` with exactly these pairs.
     static func whole(_ attributes: Attributes) -> IndexTerm {
         IndexTerm(
             values: attributes.tellingPairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
@@ -137,9 +140,9 @@ struct IndexTerm {
     }
 }
 
-/// Terms that one item must all have. Most searches have one, for which no list is made.
+/// Terms that one item must all have. Most searches have one term, and so need no array.
 struct FewestTerms {
-    /// nil: every item of the scope.
+    /// nil means every item of the scope.
     private var found: IndexTerm?
     private(set) var others: [IndexTerm]
     private(set) var covered: [AttributeName]
@@ -164,7 +167,7 @@ struct FewestTerms {
 }
 
 extension ItemClass {
-    /// Attributes by which items are found alone, those that tell items apart best first.
+    /// Attributes with an index entry of their own, the most selective first.
     private var searchable: [AttributeName] {
         switch self {
         case .genericPassword: Self.searchableGeneric
@@ -181,8 +184,8 @@ extension ItemClass {
         .applicationTag, .applicationLabel, .label,
     ]
 
-    /// Attributes by which items are found together, the longest first: all that tells items of the
-    /// class apart, then the two that programs ask for.
+    /// Combinations of attributes with an index entry of their own, the longest first: all
+    /// attributes that tell items of the class apart, then the two that programs usually ask for.
     private var combinations: [[AttributeName]] {
         switch self {
         case .genericPassword: Self.combinedGeneric
@@ -201,15 +204,15 @@ extension ItemClass {
     ]
     private static let combinedCertificate: [[AttributeName]] = [[.issuer, .serialNumber]]
 
-    /// Entries under which an item is found.
+    /// The entries under which an item is found.
     func terms(of attributes: Attributes) -> [IndexTerm] {
         if self == .attributed { return [.all, .whole(attributes)] + pairTerms(of: attributes) }
         let combined = combinations.compactMap { term($0, attributes) }
         return [.all] + combined + searchable.compactMap { single($0, attributes) }
     }
 
-    /// The fewest entries that an item with these values must be found under, the most telling
-    /// first; and what they cover.
+    /// The fewest entries that an item with these values must have, the most selective first, and
+    /// the attributes that they cover.
     func fewestTerms(of wanted: Attributes) -> FewestTerms {
         if self == .attributed {
             let terms = pairTerms(of: wanted)
@@ -230,7 +233,7 @@ extension ItemClass {
         return found
     }
 
-    /// Each pair has an entry, an empty one too.
+    /// Each pair has an entry, even one with an empty value.
     private func pairTerms(of attributes: Attributes) -> [IndexTerm] {
         attributes.pairs.map { IndexTerm(values: [($0.key, $0.value)]) }
     }
@@ -245,15 +248,15 @@ extension ItemClass {
         return IndexTerm(values: values)
     }
 
-    /// Empty values are those of most items: they get no entry alone.
+    /// Most items have an empty value, so empty values have no entry of their own.
     private func single(_ name: AttributeName, _ attributes: Attributes) -> IndexTerm? {
         guard attributes[name].map({ !$0.isEmptyCompared }) ?? false else { return nil }
         return term([name], attributes)
     }
 }
 
-/// What the file's indexes hold of an item: the entries that it is found under, and the key that no
-/// two items may share.
+/// The index data of an item: the entries that it is found under, and the key that no two items may
+/// share.
 struct ItemIndex: Equatable {
     let tokens: Set<Int64>
     let keyIndex: [UInt8]
@@ -277,8 +280,8 @@ struct ItemIndex: Equatable {
     }
 }
 
-/// An item's entries as its row keeps them, the smallest first, eight bytes each: with them the row
-/// says where it is to be taken out of the index, whether it opens or not.
+/// An item's entries as its row stores them: in ascending order, eight bytes each. From the row
+/// alone the item can be removed from the index, whether it opens or not.
 enum TokenList {
     static func bytes(_ tokens: Set<Int64>) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -287,7 +290,7 @@ enum TokenList {
         return bytes
     }
 
-    /// What is behind the last whole one, in a file that others have written, is none.
+    /// A foreign file may have a partial entry at the end: it is ignored.
     static func tokens(_ bytes: [UInt8]) -> Set<Int64> {
         var reader = ByteReader(bytes)
         var tokens: Set<Int64> = []

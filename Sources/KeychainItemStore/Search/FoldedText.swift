@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-// Canonical decomposition, which the library has and shows to nothing else.
+// Canonical decomposition is in the standard library, but only behind this SPI.
 @_spi(_Unicode) internal import Swift
 
-/// A text without the differences that a query does not count: two texts are the same to the query
-/// when theirs are equal. Texts of the same canonical form always are.
+/// A text without the differences that a query ignores: two texts are equal to the query when their
+/// folded texts are equal. Texts of the same canonical form always are.
 struct FoldedText: Equatable {
     private let scalars: [Unicode.Scalar]
 
@@ -26,13 +26,14 @@ struct FoldedText: Equatable {
         self.scalars = scalars
     }
 
-    /// Small letters of the capitals of the small letters: so “ß” is “ss”, and each sigma the same.
+    /// Appends the lowercase of the uppercase of the lowercase: so “ß” is “ss”, and all forms of
+    /// sigma are equal.
     private static func addWithoutCase(_ scalar: Unicode.Scalar, to scalars: inout [Unicode.Scalar])
     {
         if scalar.isASCII {
             scalars.append(Unicode.Scalar(lowered(UInt8(truncatingIfNeeded: scalar.value))))
         } else if scalar == "ı" {
-            // Its capital is that of “i”, and it is another letter.
+            // The uppercase of “ı” is that of “i”, though it is another letter.
             scalars.append(scalar)
         } else {
             scalars += scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
@@ -43,7 +44,8 @@ struct FoldedText: Equatable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// A mark on the letter before it. Those that voice a kana make another letter of it.
+    /// Whether the scalar is a mark on the letter before it. The voicing marks of kana don't count:
+    /// they make another letter.
     private static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.isASCII, scalar != "\u{3099}", scalar != "\u{309A}" else { return false }
         switch scalar.properties.generalCategory {
@@ -54,8 +56,8 @@ struct FoldedText: Equatable {
 
     // MARK: Width
 
-    /// Letters that East Asian writing has in a second width too (U+FF01 to U+FFEE), in their usual
-    /// one.
+    /// The usual form of letters that East Asian writing also has in a second width (U+FF01 to
+    /// U+FFEE).
     private static func usualWidth(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         let usual: UInt32? =
             switch scalar.value {
@@ -77,7 +79,7 @@ struct FoldedText: Equatable {
         。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\
         \u{3099}\u{309A}
         """.unicodeScalars)
-    /// Those that are no letter stand for themselves.
+    /// Entries that are no letter map to themselves.
     private static let jamo: [UInt32] = [
         0x1160, 0x1100, 0x1101, 0x11AA, 0x1102, 0x11AC, 0x11AD, 0x1103, 0x1104, 0x1105, 0x11B0,
         0x11B1, 0x11B2, 0x11B3, 0x11B4, 0x11B5, 0x111A, 0x1106, 0x1107, 0x1108, 0x1121, 0x1109,

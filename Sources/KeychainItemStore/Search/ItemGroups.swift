@@ -3,11 +3,11 @@ internal import KeychainDatabase
 internal import KeychainModel
 
 extension KeychainFile {
-    /// The access groups that have items here which can be read now. Groups are nowhere in clear, so
-    /// that this opens every item's attributes: for callers who may see those of any program.
+    /// The access groups with items that can be read now. No group is stored in clear, so that
+    /// every item's attributes are opened: only for callers who may see those of any program.
     ///
-    /// `isOnlyWriter`: no other process writes to the file, so that they may be remembered. A group
-    /// whose last item is gone may still be named then.
+    /// `isOnlyWriter`: no other process writes to the file, so that the groups may be remembered. A
+    /// group whose last item was deleted may then still be named.
     package func groups(
         _ keys: borrowing ClassKeys, isOnlyWriter: Bool = false
     ) throws(KeychainStoreError) -> [String] {
@@ -29,7 +29,7 @@ extension KeychainFile {
             while let found = try ItemRow.next(after: last, self, keys, database) {
                 last = found.row
                 guard case .item(let item) = found.opened else { continue }
-                // By bytes: two groups that look alike are two.
+                // Compared by bytes: groups that look alike are different groups.
                 groups.insert(Array(item.accessGroup.utf8))
             }
             return groups.sorted { $0.lexicographicallyPrecedes($1) }

@@ -3,21 +3,21 @@ package import KeychainModel
 internal import KeychainDatabase
 
 extension KeychainFile {
-    /// Items of one step of a long search, and bytes of what is sealed of them.
+    /// The most items of one step of a long search, and the most bytes of their sealed attributes.
     static let batchItems = 256
     static let batchBytes = 256 * 1024
 
-    /// The items that the query means, with their attributes, in the order they were added; at most
-    /// its limit. What lies in another group does not exist.
+    /// The items that match the query, with their attributes, in the order in which they were
+    /// added; at most its limit. Items of other groups do not exist for the search.
     ///
-    /// Throws `.locked` as soon as one of them can't be read for want of its class key.
+    /// Throws `.locked` as soon as a matching item can't be read because its class key is missing.
     package func find(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
         try find(query, in: .groups(groups), keys: keys)
     }
 
-    /// The same for whatever is in the scope.
+    /// Finds the items of any scope.
     package func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
@@ -25,8 +25,8 @@ extension KeychainFile {
             query, in: scope, keys: keys, atMost: query.limit ?? .max, mostBytes: .max) ?? []
     }
 
-    /// The same where they are few, `limit` in the place of the query's; nil where more than so many
-    /// bytes are sealed of them.
+    /// Finds at most `limit` items, in place of the query's limit. Returns nil where their sealed
+    /// attributes have more than `mostBytes` bytes.
     package func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
         atMost limit: Int, mostBytes: Int
@@ -43,22 +43,22 @@ extension KeychainFile {
                 return found.count < limit
             }
             guard bytes <= mostBytes else { return nil }
-            // Before the first unlock it can't be told which of the closed items are meant. One
-            // that opens is enough for who asked for one.
+            // Before the first unlock it can't be told which closed items match. A query for one
+            // item is content with one that opens.
             if limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
             return found
         }
     }
 
-    /// One snapshot for all that the plan reads.
+    /// Reads in one snapshot, for all statements of the plan.
     func searching<R>(
         _ plan: SearchPlan, _ body: (Connection) throws -> R
     ) throws(KeychainStoreError) -> R {
         try plan.isOneStatement ? readingOnce(body) : reading(body)
     }
 
-    /// The same one by one, until `body` says false: for answers too long to be held. No snapshot
-    /// is held between two steps, so that what is added meanwhile may be met too.
+    /// Hands the items to `body` one by one, until it returns false: for answers too long to hold.
+    /// No snapshot is held between two steps, so items added meanwhile may be included.
     package func forEach(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
@@ -66,13 +66,13 @@ extension KeychainFile {
         try forEach(query, in: .groups(groups), keys: keys, body)
     }
 
-    /// The same for whatever is in the scope.
+    /// Hands out the items of any scope.
     package func forEach(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {
         let plan = SearchPlan(ItemMatcher(query: query, scope: scope), keys)
-        // As in `find`, one that opens is enough where one was asked for.
+        // As in `find`: a query for one item is content with one that opens.
         if query.limit != 1 { try reading { try plan.refuseIfClosed($0) } }
         var left = query.limit ?? Int.max
         var last: Int64 = 0
@@ -80,7 +80,7 @@ extension KeychainFile {
             var rest = Array(try batch(of: plan, after: last, atMost: left, keys).reversed())
             guard !rest.isEmpty else { break }
             left -= rest.count
-            // An item that `body` is done with is not held while it goes on.
+            // Each item is released once `body` is done with it.
             while let step = rest.popLast() {
                 guard body(step.item) else { return }
                 last = step.row
@@ -89,8 +89,8 @@ extension KeychainFile {
         if query.limit == 1, last == 0 { try reading { try plan.refuseIfClosed($0) } }
     }
 
-    /// The next items, few enough to be held. An item for whose attributes there is no room beside
-    /// the others begins the next batch.
+    /// The next items, few enough to hold. An item whose attributes find no room beside the others
+    /// begins the next batch.
     private func batch(
         of plan: SearchPlan, after row: Int64, atMost most: Int, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SearchPlan.Step] {
@@ -111,7 +111,7 @@ extension KeychainFile {
     }
 }
 
-/// Whose items a search looks at. What lies outside does not exist for it.
+/// The items that a search looks at. All others do not exist for it.
 package enum SearchScope: Sendable {
     case groups([String])
     /// Items of other groups whose list names the program.
@@ -129,7 +129,7 @@ package enum SearchScope: Sendable {
         }
     }
 
-    /// Where the index is asked.
+    /// Calls `body` with each place that the index is asked for.
     func eachPlace(_ body: (BlindIndex.Place) -> Void) {
         switch self {
         case .groups(let groups): for group in groups { body(.group(group)) }
@@ -141,19 +141,19 @@ package enum SearchScope: Sendable {
 }
 
 extension AttributeRecord {
-    /// Where the index proposes the item.
+    /// The places under which the index has the item.
     var places: [BlindIndex.Place] {
         guard let trusted else { return [.group(group)] }
         return [.group(group), .anyList] + trusted.applications.map { .listing($0.identity) }
     }
 }
 
-/// Decides whether an opened item is one that a query means. The index only proposes. An object, as
-/// each item that is found carries it.
+/// Decides whether an opened item matches a query: the index only proposes. A class, as each item
+/// found refers to it.
 final class ItemMatcher: Sendable {
     let query: ItemQuery
     let scope: SearchScope
-    /// The query's texts where they are compared folded: once for all items.
+    /// The query's texts in folded form, made once for all items.
     private let folded: [AttributeName: FoldedText]
 
     init(query: ItemQuery, scope: SearchScope) {
@@ -178,7 +178,8 @@ final class ItemMatcher: Sendable {
         return matchesHost(record) && matchesAttributes(record)
     }
 
-    /// Whether a value may be looked up by its bytes. Folded texts may differ in theirs.
+    /// Whether the index can find a value by its bytes. Texts that are equal when folded may have
+    /// different bytes.
     func isExact(_ value: AttributeValue) -> Bool {
         if case .string = value { return query.folding.isEmpty }
         return true
@@ -203,7 +204,7 @@ final class ItemMatcher: Sendable {
         }
     }
 
-    /// The item's server is the host, or lies below it.
+    /// Whether the item's server is the host or one of its subdomains.
     private func matchesHost(_ record: AttributeRecord) -> Bool {
         guard let host = query.hostOrSubdomain else { return true }
         guard case .string(let server)? = record.attributes[.server] else { return false }
@@ -213,8 +214,9 @@ final class ItemMatcher: Sendable {
     }
 }
 
-/// Row numbers of the items that the index proposes, in the order they were added, each once. Reads
-/// a page of each index entry at a time, so that a large keychain is never held at once.
+/// Row numbers of the items that the index proposes, in the order in which they were added, each
+/// once. Reads one page of each index entry at a time, so that a large keychain is never held in
+/// memory.
 struct CandidateStream {
     private struct Source {
         let lookUp: SearchPlan.LookUp
@@ -230,7 +232,7 @@ struct CandidateStream {
         sources = plan.lookUps.map { Source(lookUp: $0, last: row) }
     }
 
-    /// The given rows only.
+    /// Only the given rows.
     init(rows: [Int64]) {
         sources = []
         fixed = rows[...]
@@ -271,8 +273,8 @@ struct CandidateStream {
         source.page = page[...]
     }
 
-    /// The next rows that have all of the entries. Each entry's list leaps to where the one before it
-    /// has come: so that the search costs what the shortest list costs, however long the others are.
+    /// The next rows that have all of the entries. Each entry's list skips to the row that the
+    /// previous list has reached, so that the search costs as much as the shortest list.
     private static func rows(
         under tokens: [Int64], after last: Int64, _ database: Connection
     ) throws -> [Int64] {
@@ -301,7 +303,7 @@ struct CandidateStream {
     static let atLeast = Query(
         "SELECT item FROM token WHERE token = ? AND item >= ? ORDER BY item LIMIT 1")
 
-    /// The condition that an entry's item has so many others as well.
+    /// The condition that the entry's item has `others` further entries.
     static func also(_ others: Int) -> String {
         String(
             repeating: """

@@ -4,22 +4,22 @@ package import KeychainModel
 package import KeychainSecrets
 internal import KeychainDatabase
 
-/// One item with its attributes read and its secret still sealed. An object, as each step of a request
-/// hands it on.
+/// One item with its attributes read and its secret still sealed. A class, as each step of a
+/// request passes it on.
 package final class SealedItem: Sendable {
     package let reference: ItemReference
-    /// Rises with every change.
+    /// Increases with every change.
     package let generation: Int64
     let record: AttributeRecord
-    /// Where the secret is; `.none` where the item has none.
+    /// The place of the sealed secret; `.none` where the item has none.
     let secret: SealedSecret
-    /// What the item was found by, so that a change made meanwhile is noticed.
+    /// The matcher that found the item, so that a change made meanwhile is noticed.
     let matcher: ItemMatcher?
-    /// Bytes of its sealed attributes, which are little more than what is in them; 0 for one that is
-    /// in no file yet.
+    /// The length of the sealed attributes, little more than that of the attributes; 0 for an item
+    /// that is in no file yet.
     package let attributeBytes: Int
-    /// Memory that was counted for them, given back when the last copy of the item ends. What is made
-    /// of the attributes and outlives the item keeps this too.
+    /// Counted memory of the attributes, given back when the last reference ends. Values that are
+    /// made of the attributes and outlive the item must keep this too.
     package let room: (any AnyObject & Sendable)?
 
     init(
@@ -36,13 +36,13 @@ package final class SealedItem: Sendable {
         self.room = room
     }
 
-    /// What a long change keeps of an item that it means.
+    /// The part of the item that a long change keeps.
     package var meant: MeantItem { MeantItem(reference: reference, matcher: matcher) }
 
-    /// Includes access group, synchronizable and dates; neither accessibility nor access control.
+    /// Includes access group, synchronizable and dates; excludes accessibility and access control.
     package var attributes: Attributes { record.allAttributes }
-    /// The same for a look at what the item is called: without group and dates, and so as they lie in
-    /// memory, but for an item that is synchronizable.
+    /// The attributes for a look at the item's names, without group and dates. Returned without a
+    /// copy, unless the item is synchronizable.
     package var ownAttributes: Attributes {
         guard record.isSynchronizable || record.attributes[.synchronizable] != nil else {
             return record.attributes
@@ -56,7 +56,7 @@ package final class SealedItem: Sendable {
     package var needsApplicationPassword: Bool { record.accessControl.needsApplicationPassword }
     package var accessGroup: String { record.group }
     package var hasSecret: Bool { record.hasSecret }
-    /// Programs that it lets in beside its group; nil where it has no list.
+    /// Programs that may use the item beside those of its group; nil where the item has no list.
     package var trusted: TrustList? { record.trusted }
 
     /// The item as answers carry it.
@@ -82,8 +82,8 @@ package final class SealedItem: Sendable {
 }
 
 extension SealedItem {
-    /// As much as a search tells of an item that it means and that does not open: its pairs, and of the
-    /// rest what most items have. Its group has no name.
+    /// A stand-in for a matching item that does not open: it has the query's pairs, no group, and the
+    /// rights that most items have.
     package static func unread(_ query: ItemQuery) -> SealedItem {
         var item = NewItem(query.itemClass)
         item.attributes = query.attributes
@@ -91,37 +91,37 @@ extension SealedItem {
     }
 }
 
-/// An item that a search found, by its name and by what it was found by: little memory, whatever is
-/// in it.
+/// A found item's reference and matcher: little memory, whatever the item's size.
 package struct MeantItem: Sendable {
     package let reference: ItemReference
     let matcher: ItemMatcher?
 }
 
-/// Where an item's sealed secret is.
+/// The place of an item's sealed secret.
 enum SealedSecret: Sendable {
     case none
     /// Read together with the attributes.
     case here([UInt8])
-    /// Large: read when it is opened.
+    /// A large secret, which is read when it is opened.
     case inFile
 }
 
-/// An item as it lies in the file, and as far as the keys open it.
+/// An item as stored in the file, opened as far as the keys allow.
 struct ItemRow {
     let row: Int64
-    /// What its parts are bound to; nil where the columns make no sense: the row is damaged.
+    /// The context that its parts are bound to; nil where the columns are invalid, and so the row
+    /// is damaged.
     let context: SealContext?
-    /// Bytes of its sealed attributes.
+    /// The length of the sealed attributes.
     let attributeBytes: Int
     let secret: SealedSecret
     let opened: Opened
 
     enum Opened {
         case item(SealedItem)
-        /// The class key is not there.
+        /// The class key is missing.
         case locked
-        /// The class key is there, and what lies here does not open with it.
+        /// The class key is available, and the row does not open with it.
         case corrupt
     }
 
@@ -129,7 +129,7 @@ struct ItemRow {
     private static let largestReadAlong = 4096
     /// Larger attributes are read only after room was taken for them.
     static let largestUncounted = 16 * 1024
-    /// What is read of an item, behind its number.
+    /// The columns that are read of an item, after its row number.
     static let columns = """
         item.identifier, item.class, item.accessible, item.generation, \
         CASE WHEN length(item.attributes) <= \(largestUncounted) THEN item.attributes END, \
@@ -141,11 +141,11 @@ struct ItemRow {
     private static let following = Query(
         "SELECT id, \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
 
-    /// Of a row that has `columns` behind the item's number. Attributes are opened where they lie.
+    /// From a row with the item's number and then `columns`. Attributes are opened in place.
     ///
-    /// A column may hold anything in a file that others have written: a value of another type is a
-    /// damaged row, and no trap. `matcher` is what it is looked for by. Throws `.noRoom` where the
-    /// memory for its attributes is not there, after a while where `waits`.
+    /// In a file that other programs have written, a column may hold anything: a value of another
+    /// type makes a damaged row, and must not trap. `matcher` is the search that looks for the row.
+    /// Throws `.noRoom` where there is no memory for the attributes; if `waits`, only after a wait.
     init(
         _ row: borrowing Row, _ file: KeychainFile, _ keys: borrowing ClassKeys,
         _ database: Connection, for matcher: ItemMatcher? = nil, waits: Bool = true
@@ -190,7 +190,7 @@ struct ItemRow {
         try first(byIdentifier, .blob(reference.identifier), file, keys, database)
     }
 
-    /// The one behind the given row.
+    /// The first item after the given row.
     static func next(
         after row: Int64, _ file: KeychainFile, _ keys: borrowing ClassKeys,
         _ database: Connection
@@ -210,7 +210,7 @@ struct ItemRow {
         return found
     }
 
-    /// Rows of the references that exist, in the order they were added.
+    /// Rows of those references that exist, in the order in which they were added.
     static func rows(_ references: [ItemReference], _ database: Connection) throws -> [Int64] {
         let rows = try Set(references).compactMap { reference in
             try database.first(
@@ -220,14 +220,14 @@ struct ItemRow {
         return rows.sorted()
     }
 
-    /// A secret that was not read along.
+    /// The sealed secret of an item that was read without it.
     static func secret(_ reference: ItemReference, _ database: Connection) throws -> [UInt8]? {
         try database.first(
             "SELECT secret FROM item WHERE identifier = ?", .blob(reference.identifier)
         ) { $0.blob(0) }
     }
 
-    /// The length of its attributes, without reading them.
+    /// The length of the row's sealed attributes, without reading them.
     private static func attributesSize(_ row: Int64, _ database: Connection) throws -> Int {
         let size = try database.first(
             "SELECT length(attributes) FROM item WHERE id = ?", .integer(row)
@@ -235,7 +235,7 @@ struct ItemRow {
         return size.map(Int.init(clamping:)) ?? 0
     }
 
-    /// Its length, without reading it; 0 where there is none.
+    /// The length of the sealed secret, without reading it; 0 where there is none.
     static func secretSize(_ reference: ItemReference, _ database: Connection) throws -> Int {
         let size = try database.first(
             "SELECT length(secret) FROM item WHERE identifier = ?", .blob(reference.identifier)
@@ -243,7 +243,7 @@ struct ItemRow {
         return size.map(Int.init(clamping:)) ?? 0
     }
 
-    /// Whether there is any item of these classes, of any group.
+    /// Whether any item of that class and accessibility exists, in any group.
     static func exists(
         _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Connection
     ) throws -> Bool {
@@ -305,7 +305,7 @@ extension SealedSecret {
     }
 }
 
-/// An item and its secret, both of the same moment; nil for an item without a secret.
+/// An item and its secret, both of the same moment; the secret is nil where the item has none.
 package struct OpenedItem: Sendable {
     package let item: SealedItem
     package let secret: HeldSecret?
@@ -329,8 +329,8 @@ extension KeychainFile {
         }
     }
 
-    /// Bytes of an item's sealed secret that are read when it is opened, a little more than it has; 0
-    /// where it was read along with the item, or there is none.
+    /// The number of sealed bytes that opening the secret will read, a little more than the secret
+    /// has; 0 where the secret was read with the item, or there is none.
     package func unreadSecretSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
         switch item.secret {
         case .none, .here: 0
@@ -368,8 +368,8 @@ extension KeychainFile {
             accessible: item.accessControl.protection, generation: item.generation)
     }
 
-    /// A large secret as it is now: the item may have changed since it was found. It must still be
-    /// one that was meant, under the rights and in the group that were judged.
+    /// The item and its large secret as they are now, since the item may have changed after the
+    /// search. It must still match, and still have the access control and group that were judged.
     private func current(
         _ item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> (SealedItem, [UInt8]) {

@@ -2,9 +2,9 @@
 internal import KeychainDatabase
 internal import KeychainModel
 
-/// How the items of a query are looked for: under which index entries, with what is open now.
+/// How the items of a query are looked up: the index entries to read, with the keys available now.
 struct SearchPlan {
-    /// Entries that one item must all have, the most telling first.
+    /// Entries that one item must all have, the most selective first.
     struct LookUp {
         let family: IndexFamily
         let first: Int64
@@ -15,10 +15,10 @@ struct SearchPlan {
 
     let matcher: ItemMatcher
     private(set) var lookUps: [LookUp] = []
-    /// The index alone says everything that the query asks, so that nothing needs to be opened to
-    /// know whether an item is meant.
+    /// Whether the index alone decides if an item matches, so that no item needs to be opened for
+    /// that.
     let isCovered: Bool
-    /// Families that the query may have items in, and whose index can't be read now.
+    /// Families in which the query may have items, and whose index can't be read now.
     private(set) var closed: [IndexFamily] = []
 
     init(
@@ -28,7 +28,7 @@ struct SearchPlan {
         self.init(ItemMatcher(query: query, scope: .groups(groups)), keys, whole: isWhole)
     }
 
-    /// `whole`: items of the class `attributed` that have the query's pairs and no others.
+    /// `whole`: only items of the class `attributed` that have the query's pairs and no others.
     init(_ matcher: ItemMatcher, _ keys: borrowing ClassKeys, whole isWhole: Bool = false) {
         let exact =
             matcher.query.folding.isEmpty
@@ -56,14 +56,14 @@ struct SearchPlan {
         var seen: Set<Int64> = []
         for entry in entries {
             let first = BlindIndex.token(entry.first, key)
-            // A group may be named twice.
+            // A query may name a group twice.
             if entries.count > 1, !seen.insert(first).inserted { continue }
             let others = entry.others.map { BlindIndex.token($0, key) }
             lookUps.append(LookUp(family: family, first: first, others: others))
         }
     }
 
-    /// The rows that may be meant, from behind the given one.
+    /// The rows after the given one that may match.
     func candidates(after row: Int64, _ database: Connection) throws -> CandidateStream {
         guard let references = matcher.query.references else {
             return CandidateStream(self, after: row)
@@ -73,7 +73,7 @@ struct SearchPlan {
         return CandidateStream(rows: rows.filter { $0 > row })
     }
 
-    /// Whether an item that can't be opened is one of those looked for, as far as can be told.
+    /// Whether an item that can't be opened may match, as far as can be told.
     func proposes(_ item: ItemRow, _ database: Connection) throws -> Bool {
         guard let accessible = item.context?.accessible,
             matcher.query.accessible.map({ $0 == accessible }) ?? true
@@ -86,14 +86,14 @@ struct SearchPlan {
         }
     }
 
-    /// Whether what the index proposes is certain to be meant, without its being opened.
+    /// Whether a proposed item certainly matches, without opening it.
     func isKnown(_ item: ItemRow) -> Bool {
         guard let accessible = item.context?.accessible else { return false }
         return isCovered && !closed.contains(IndexFamily(accessible))
     }
 
-    /// Refuses where the query may mean items whose index can't be read. Items that are named by
-    /// reference need no index.
+    /// Throws `.locked` where the query may match items whose index can't be read. Items that are
+    /// named by reference need no index.
     func refuseIfClosed(_ database: Connection) throws {
         guard matcher.query.references == nil, !closed.isEmpty else { return }
         let classes = matcher.query.accessible.map { [$0] } ?? Accessibility.allCases
@@ -106,7 +106,7 @@ struct SearchPlan {
 }
 
 extension ItemMatcher {
-    /// What is hashed for the index entries that one item must all have, whichever family it is of.
+    /// The messages of the index entries that one item must all have, for any family.
     fileprivate struct Entry {
         let first: [UInt8]
         let others: [[UInt8]]
@@ -146,11 +146,11 @@ extension SearchPlan {
         let sealedBytes: Int
     }
 
-    /// All that the search reads is one statement, which is of one moment by itself.
+    /// Whether the search is one statement, which is a snapshot by itself.
     var isOneStatement: Bool { statement != nil && closed.isEmpty }
 
-    /// Runs `body` with each item that is meant, from behind the given row, until it returns false.
-    /// What is damaged is passed over and noted. `waits`: whether to wait for an item's memory.
+    /// Runs `body` with each matching item after the given row, until it returns false. Damaged
+    /// rows are passed over and noted. `waits`: whether to wait for an item's memory.
     func forEachItem(
         after row: Int64, _ file: KeychainFile, _ keys: borrowing ClassKeys,
         _ database: Connection, waits: () -> Bool = { true }, _ body: (Step) throws -> Bool
@@ -178,9 +178,9 @@ extension SearchPlan {
             try database.forEach(statement, values(after: row)) { row in
                 let found = try ItemRow(
                     row, file, keys, database, for: matcher, waits: waits())
-                // In a file from elsewhere two entries may name one item.
+                // In a foreign file two entries may name one item.
                 guard found.row != last else { return true }
-                // What comes next would else be passed over.
+                // A search that continues after a row out of order would pass over items.
                 guard found.row > last else { throw DatabaseError.wrongOrder }
                 last = found.row
                 return try body(found)
@@ -195,12 +195,13 @@ extension SearchPlan {
         }
     }
 
-    /// nil where the look-ups are too many for one, or there are none.
+    /// nil where there are too many look-ups for one statement, or none.
     private var statement: Query? {
         guard matcher.query.references == nil, let others = lookUps.first?.others else {
             return nil
         }
-        // Which pair is the rarest, and would have to come first, is not known: the lists leap.
+        // It is unknown which pair is the rarest, and so should come first: `CandidateStream` skips
+        // through all lists instead.
         guard matcher.query.itemClass != .attributed || others.isEmpty else { return nil }
         return MergedLookUps.query(lookUps.count, others: others.count)
     }
@@ -217,9 +218,9 @@ extension SearchPlan {
     }
 }
 
-/// The statements for a few look-ups: the entries of all look-ups in the order of their items, each
-/// joined with its item. They lie in that order, so that SQLite merges them as it goes on and makes
-/// no list of them first. The limit keeps it from leaving the order out.
+/// The statements for a few look-ups: all entries in the order of their items, each joined with its
+/// item. The index has them in that order, so SQLite merges them as it goes and sorts nothing
+/// beforehand. The `LIMIT` keeps SQLite from dropping the order.
 enum MergedLookUps {
     private static let most = 8
     private static let mostOthers = 3
@@ -227,7 +228,7 @@ enum MergedLookUps {
         (0...mostOthers).map { Query(statement(lookUps, others: $0)) }
     }
 
-    /// nil beyond what most searches need.
+    /// nil for more look-ups than most searches need.
     static func query(_ lookUps: Int, others: Int) -> Query? {
         guard (1...most).contains(lookUps), (0...mostOthers).contains(others) else { return nil }
         return queries[lookUps - 1][others]

@@ -2,11 +2,13 @@
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// What an application password is to the items of this keychain. One derivation serves all of
-    /// them: each item has a random key of its own, and the class key is needed as well.
+    /// The key that an application password gives for the items of this keychain. One derivation
+    /// serves all of them: each item has a random key of its own, and its class key is needed as
+    /// well.
     ///
-    /// 19 MiB and two passes, the least that RFC 9106's authors and OWASP recommend: who guesses has
-    /// the class key already, and the program waits at each request, for its user's turn to derive.
+    /// 19 MiB and two passes, the least that RFC 9106's authors and OWASP recommend: a program that
+    /// guesses already has the class key, and the program waits at each request for its user's turn
+    /// to derive.
     package func applicationKey(
         _ password: borrowing SecretBytes
     ) throws(KeychainStoreError) -> HeldSecret {

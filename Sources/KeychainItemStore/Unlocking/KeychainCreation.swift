@@ -5,11 +5,11 @@ internal import KeychainRows
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// Makes a keychain with fresh keys; whatever is already at the path stays and is an error.
+    /// Makes a keychain with fresh keys; a file that exists at the path stays and is an error.
     ///
-    /// Without a password the device key protects the master key; while a keychain with one is
-    /// `provisional`, it does too. `deviceSecret` goes into the passcode-set class, which exists with
-    /// a password only.
+    /// Without a password the device key protects the master key; it does so too for a keychain
+    /// with a password while it is `provisional`. `deviceSecret` is a part of the passcode-set
+    /// class's key; the class exists only with a password.
     package static func create(
         at path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey,
         password: HeldSecret?, deviceSecret: HeldSecret?, provisional: Bool = false,
@@ -31,7 +31,7 @@ extension KeychainFile {
     }
 }
 
-/// Fresh keys for a keychain, and what opens them.
+/// Fresh keys for a keychain, and the protectors that open them.
 private struct NewKeybag {
     let entries: [(Keybag.Entry, [UInt8])]
     private(set) var protectors: [ProtectorRecord] = []
@@ -80,7 +80,8 @@ private struct NewKeybag {
         if password == nil || provisional {
             var device = ProtectorRecord(.device, password == nil ? .current : .provisional)
             device.keep(master: master, under: deviceKey, wrap)
-            // Or what a first login added to the passcode-set class would go with its password.
+            // Otherwise items that a first login added to the passcode-set class would be lost with
+            // its password.
             if password != nil { device.keep(passcode: passcode, under: deviceKey, wrap) }
             protectors.append(device)
         }

@@ -4,19 +4,21 @@ internal import KeychainModel
 internal import KeychainSecrets
 
 extension KeychainFile {
-    /// Takes the file away and keeps what is in it as a generation, with everything ever acknowledged.
-    /// `removing` takes away the file and its log.
+    /// Deletes the file and keeps its content as a generation, with every acknowledged change.
+    /// `removing` removes the file and its log.
     ///
-    /// Connections that are open go on with a file that has no name. SQLite looks whether the name
-    /// still means their file before it removes a log with the last of them.
+    /// Open connections go on with a file that has no name. SQLite checks that the name still means
+    /// their file before it removes a log with the last of them.
     package func delete(
         removing: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {
         try withWriter { database in
             try database.transaction {
-                // No other connection writes now: what is kept is what is deleted.
+                // No other connection writes now, so the generation holds the very state that is
+                // deleted.
                 _ = try KeychainGenerations(of: path).keep()
-                // Writers that wait for this transaction find another keychain's file, and are refused.
+                // Writers that wait for this transaction find another keychain's identifier, and
+                // are refused.
                 try Keybag.write(.identifier, RandomBytes.make(Keybag.identifierBytes), database)
                 try removing()
             }

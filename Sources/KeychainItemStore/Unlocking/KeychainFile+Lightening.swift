@@ -2,8 +2,8 @@
 internal import KeychainSecrets
 
 extension KeychainFile {
-    /// Wraps the master key anew, and akpu where it is open, under the same password at less cost. A
-    /// file that can't be written stays as it is, and opens as before.
+    /// Wraps the master key anew, and akpu where it is open, under the same password at a lower
+    /// cost. A file that can't be written stays as it is, and opens as before.
     func lighten(
         _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag,
         _ password: borrowing SecretBytes, _ deviceSecret: HeldSecret?, _ lightening: Lightening
@@ -15,7 +15,7 @@ extension KeychainFile {
             let place = present.firstIndex(where: { keys.belong(to: $0) })
         else { return }
         let hasPasscode = !present[place].wrappedPasscode.isEmpty
-        // Its key would be lost where this device's part of it can't be had just now.
+        // akpu would be lost where it can't be opened now, as without the device secret.
         guard !hasPasscode || opened.hasPasscode,
             let lighter = try? PasswordKeys(password, parameters, for: owner)
         else { return }

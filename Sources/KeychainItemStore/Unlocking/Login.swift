@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// What a login's password does to a keychain.
+/// The result of a login's password for a keychain.
 package enum LoginOutcome: ~Copyable {
     case opened(UnlockedKeys, LoginEffect)
-    /// The keychain has another password. What a repair goes on with, once that one is given.
+    /// The keychain has another password. The keys serve a resync once that password is given.
     case differs(PasswordKeys)
 }
 
-/// What a login changed in the keybag.
+/// The change that a login made to the keybag.
 package enum LoginEffect: Sendable, Equatable {
     case nothing
-    /// It proved a new password, or that of a provisional keychain: no other opens it any more.
+    /// The login proved a new password, or that of a provisional keychain: no other password opens
+    /// it now.
     case confirmed
-    /// The keychain was provisional, and has this login's password now.
+    /// The keychain was provisional, and now has this login's password.
     case wrappedAnew
-    /// The file could not be written. What opened the keychain still does; the next login tries
-    /// again.
+    /// The file could not be written. The protectors are unchanged; the next login tries again.
     case failed
 }
 
 extension KeychainFile {
-    /// Opens the keychain for a login whose password PAM has verified, which proves that password:
-    /// an older one ends with it, and so does the device's part in a provisional keychain.
+    /// Opens the keychain for a login whose password PAM has verified, and so proves that password:
+    /// an older password ends, and so does the device key's protector of a provisional keychain.
     ///
-    /// A keychain that is still provisional opens whatever the password is, and takes it for its
-    /// own: so this is for logins that root's programs vouch for, and no others.
+    /// A provisional keychain opens whatever the password is, and takes it as its own: so this is
+    /// only for logins that root's programs vouch for.
     package func login(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
         deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
@@ -46,11 +46,12 @@ extension KeychainFile {
         }
     }
 
-    /// Made at a first login, and not opened by a second one yet.
+    /// Whether the keychain was made at a first login, and no second login has opened it yet.
     package func isProvisional() throws(KeychainStoreError) -> Bool { try keybag().isProvisional }
 
-    /// A login with the older of two passwords proves nothing against one that its owner changed it
-    /// to: it may have begun before the change, or asked a server that had not heard of it.
+    /// A login with the older of two passwords proves nothing against the newer one that its owner
+    /// chose: the login may have begun before the change, or asked a server that did not know of
+    /// it.
     private func confirm(
         _ opened: borrowing OpenedKeybag, _ keys: borrowing PasswordKeys, _ keybag: Keybag,
         _ deviceSecret: HeldSecret?
@@ -67,7 +68,7 @@ extension KeychainFile {
         return .confirmed
     }
 
-    /// The new password is no more proven than the first was: the keychain stays provisional.
+    /// The new password is no more proven than the first was, so the keychain stays provisional.
     private func takeOver(
         _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag, _ keybag: Keybag,
         _ deviceSecret: HeldSecret?

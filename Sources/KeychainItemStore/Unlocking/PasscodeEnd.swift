@@ -3,11 +3,12 @@ package import KeychainAccessControl
 internal import KeychainDatabase
 internal import KeychainModel
 
-/// The end of the passcode-set class. Its items go with its key, in one transaction: what is left of
-/// them in older copies needs the device secret, which the caller destroys when this has returned.
+/// The end of the passcode-set class. Its items are deleted with its key, in one transaction.
+/// Copies of them in older files need the device secret, which the caller destroys after this
+/// returns.
 extension KeychainFile {
-    /// Takes the password away, whichever of two there are. `rest`, what the caller found to open the
-    /// keychain still, must not have changed meanwhile and must not be empty.
+    /// Removes the password, or both where there are two. `rest` are the protectors that the caller
+    /// found to open the keychain still; they must not be empty nor have changed meanwhile.
     package func removePassword(
         _ grant: borrowing ProtectorGrant, leaving rest: [ProtectorRecord]
     ) throws(KeychainStoreError) {
@@ -16,13 +17,13 @@ extension KeychainFile {
         }
         let present = try protectors()
         guard present.contains(where: { $0.kind == .password }) else { throw .notProtected }
-        // This device's part in a first login's keychain is for that password's sake.
+        // The device key's protector of a provisional keychain exists only for the password's sake.
         let others = present.filter { $0.kind != .password && $0.state != .provisional }
         guard rest.contains(where: others.contains) else { throw .lastProtector }
         try endPasscodeClass(present, leaving: others)
     }
 
-    /// What opens the keychain goes on doing so.
+    /// Ends the passcode-set class; all protectors still open the keychain.
     package func endPasscodeClass() throws(KeychainStoreError) {
         let present = try protectors()
         try endPasscodeClass(present, leaving: present.map(\.withoutPasscode))
@@ -33,7 +34,7 @@ extension KeychainFile {
     ) throws(KeychainStoreError) {
         try writing { database in
             try Keybag.replace(before, with: after, database)
-            // Safe: a raw value of one byte.
+            // Safe: widens a raw value of one byte.
             let ended = Int64(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
             let rows = try database.all(
                 "SELECT id FROM item WHERE accessible = ?", .integer(ended)

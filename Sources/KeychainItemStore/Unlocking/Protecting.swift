@@ -3,17 +3,17 @@ package import KeychainAccessControl
 internal import KeychainDatabase
 package import KeychainSecrets
 
-/// What gives a keychain's master key to a change of what opens it.
+/// How a change of protectors gets the keychain's master key.
 package enum MasterKeySource: ~Copyable {
-    /// With the device secret, without which the passcode-set class stays closed.
+    /// With the device secret; without it the passcode-set class stays closed.
     case password(SecretBytes, HeldSecret?)
-    /// With the key that its kind finds for it.
+    /// With the key that the protector's kind found.
     case protector(ProtectorRecord, SealingKey)
 }
 
 extension KeychainFile {
-    /// Opens the keychain with a protector of a kind that was added. The passcode-set class stays
-    /// closed: no key of it is under any protector but a password.
+    /// Opens the keychain with a protector other than a password. The passcode-set class stays
+    /// closed: only password protectors wrap its key.
     package func unlock(
         with protector: ProtectorRecord, key: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
@@ -21,9 +21,9 @@ extension KeychainFile {
         return try OpenedKeybag(wrap, protector, key).unlockedKeys(keybag, wrap)
     }
 
-    /// Adds a way to open it. `key` wraps the master key, which `source` gives.
+    /// Adds a protector. `key` wraps the master key, which `source` gives.
     ///
-    /// `.wrongPassword` and `.wrongProtectorKey` where the source does not open the keychain.
+    /// Throws `.wrongPassword` or `.wrongProtectorKey` where the source does not open the keychain.
     package func add(
         _ protector: consuming ProtectorRecord, key: borrowing SealingKey,
         _ grant: borrowing ProtectorGrant, from source: consuming MasterKeySource
@@ -35,8 +35,8 @@ extension KeychainFile {
         try replace(keybag.protectors, with: keybag.protectors + [protector])
     }
 
-    /// Takes a way to open it away. `rest`, what the caller found to open it still, must not have
-    /// changed meanwhile and must not be empty.
+    /// Removes a protector. `rest` are the protectors that the caller found to open the keychain
+    /// still; they must not be empty nor have changed meanwhile.
     package func remove(
         _ protector: ProtectorRecord, _ grant: borrowing ProtectorGrant,
         leaving rest: [ProtectorRecord]
@@ -52,8 +52,8 @@ extension KeychainFile {
         try replace(present, with: present.filter { $0 != protector })
     }
 
-    /// Gives the keychain another password, for who opens it without the present one. What only
-    /// that one opens, the items of the passcode-set class, is lost.
+    /// Gives the keychain another password without the present one. The items of the passcode-set
+    /// class, which only the present password opens, are lost.
     package func setPassword(
         from source: consuming MasterKeySource, new: consuming SecretBytes,
         deviceSecret: HeldSecret, cost: PasswordCostChoice = .calibrated
@@ -69,7 +69,7 @@ extension KeychainFile {
 }
 
 extension ProtectorRecord {
-    /// One of a kind that is added; its wrap is made when it is.
+    /// A protector to be added; its wrap is made when it is.
     package static func new(
         _ kind: Kind, parameters: [UInt8] = []
     ) throws(KeychainStoreError) -> ProtectorRecord {

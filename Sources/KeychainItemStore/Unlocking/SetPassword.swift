@@ -2,10 +2,11 @@
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// Replaces the password, or protects a keychain that the device's key opened until now.
+    /// Replaces the password, or gives the first password to a keychain that the device key opened
+    /// until now.
     ///
-    /// The keys stay, their wraps are new, all in one transaction: before it the old password opens
-    /// the keychain, after it the new one, and never neither. Costs two derivations.
+    /// The keys stay, and their wraps are replaced in one transaction: before it the old password
+    /// opens the keychain, after it the new one, and never neither. Costs two derivations.
     package func setPassword(
         old: consuming SecretBytes?, new: consuming SecretBytes, deviceKey: borrowing SealingKey,
         deviceSecret: HeldSecret, cost: PasswordCostChoice = .calibrated
@@ -15,7 +16,7 @@ extension KeychainFile {
         if let old {
             opened = try OpenedKeybag(keybag, wrap, password: old, deviceSecret)
         } else {
-            // Who has the device's key only must not lock a password's owner out.
+            // The device key alone must not lock the owner of a password out.
             guard keybag.protectors(.password).isEmpty else { throw .wrongPassword }
             opened = try OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
         }
@@ -27,10 +28,11 @@ extension KeychainFile {
     }
 
     /// The first half of a password change: the new password opens the keychain beside the old one,
-    /// on the disk when this returns. The other half is `login`, which proves one of them.
+    /// on the disk on return. The other half is `login`, which proves one of the two.
     ///
-    /// `.wrongPassword` where the old one does not open it. An earlier change that was never proved
-    /// is over: what stays beside the new password is the one that opened. Costs two derivations.
+    /// Throws `.wrongPassword` where the old password does not open the keychain. An earlier change
+    /// that was never proved ends: only the password that opened stays beside the new one. Costs
+    /// two derivations.
     package func changePassword(
         old: borrowing SecretBytes, new: borrowing SecretBytes, deviceSecret: HeldSecret,
         cost: PasswordCostChoice = .calibrated
@@ -45,8 +47,8 @@ extension KeychainFile {
             deviceSecret)
     }
 
-    /// Opens the keychain with its own password where a login's had not opened it, and goes on with
-    /// that one, as after `changePassword`.
+    /// Opens the keychain with its own password where a login's password had not opened it, and
+    /// adds the login's password, as after `changePassword`.
     package func unlock(
         password: borrowing SecretBytes, goingOnWith new: borrowing PasswordKeys,
         deviceSecret: HeldSecret
@@ -61,8 +63,9 @@ extension KeychainFile {
         return unlocked
     }
 
-    /// The same for who has lost that password. What it alone opens, the passcode-set class, stays
-    /// with it until a login with the new one ends both.
+    /// Opens the keychain with another protector, for a user who has lost its password, and adds
+    /// the login's password. The passcode-set class, which only the lost password opens, stays
+    /// until a login with the new password ends both.
     package func unlock(
         with protector: ProtectorRecord, key: borrowing SealingKey,
         goingOnWith new: borrowing PasswordKeys

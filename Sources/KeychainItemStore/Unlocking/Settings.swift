@@ -3,13 +3,13 @@ internal import KeychainDatabase
 package import KeychainModel
 internal import KeychainSecrets
 
-/// What closes a keychain besides its user. Everybody who may read the file may know it; only who
-/// has the when-unlocked keys can have written it.
+/// When a keychain locks by itself. Any program that can read the file may know the settings; only
+/// one with the when-unlocked keys can have written them.
 extension KeychainFile {
     private static let hashBytes = 32
 
-    /// The settings, verified; those of every keychain where none were ever set. `.damaged` where
-    /// another program wrote them.
+    /// The verified settings; the default settings where none were ever set. Throws `.damaged`
+    /// where another program wrote them.
     package func settings(_ keys: borrowing KeyBundle) throws(KeychainStoreError)
         -> KeychainSettings
     {
@@ -30,7 +30,7 @@ extension KeychainFile {
         }
     }
 
-    /// What the file says, for showing it.
+    /// The settings that the file names, for display.
     package func unverifiedSettings() throws(KeychainStoreError) -> KeychainSettings {
         guard let written = try writtenSettings() else { return KeychainSettings() }
         let plain = Array(written.prefix(KeychainSettings.byteCount))
@@ -50,7 +50,7 @@ extension KeychainFile {
         try writing { try Keybag.write(.settings, settings.bytes + hash, $0) }
     }
 
-    /// What people call the keychain; nil where nothing was said.
+    /// The keychain's label for people; nil where it has none.
     package func label() throws(KeychainStoreError) -> String? {
         guard let bytes = try keybag()[.label], !bytes.isEmpty else { return nil }
         guard let label = String(validating: bytes, as: UTF8.self) else { throw .damaged }

@@ -3,17 +3,17 @@ internal import KeychainDatabase
 package import KeychainSecrets
 
 extension KeychainFile {
-    /// Whether a password protects it: what "passcode set" means.
+    /// Whether a password protects the keychain: the meaning of "passcode set".
     package func isPasswordProtected() throws(KeychainStoreError) -> Bool {
         try reading { try Keybag.has(.password, $0) }
     }
 
-    /// Whatever opens it, the oldest first.
+    /// All protectors, the oldest first.
     package func protectors() throws(KeychainStoreError) -> [ProtectorRecord] {
         try keybag().protectors
     }
 
-    /// The keys that need no unlock.
+    /// The keys of the “always” classes, which need no unlock.
     package func alwaysKeys(
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> KeyBundle {
@@ -23,8 +23,8 @@ extension KeychainFile {
         return try KeyBundle(.always, keys)
     }
 
-    /// Costs Argon2id's time and memory, twice while a password change is not confirmed, each in a
-    /// turn of the owner's.
+    /// Opens the keychain with its password. Costs Argon2id's time and memory, twice while a
+    /// password change is not confirmed, each in a turn of the owner's.
     ///
     /// Without the device secret the passcode-set class stays closed.
     package func unlock(
@@ -41,7 +41,7 @@ extension KeychainFile {
         }
     }
 
-    /// For keychains without a password.
+    /// Opens a keychain without a password.
     package func unlock(
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
@@ -54,8 +54,8 @@ extension KeychainFile {
 
     func keybag() throws(KeychainStoreError) -> Keybag { try reading { try Keybag($0) } }
 
-    /// The protectors that there were become those, all in one transaction and on the disk when this
-    /// returns; then what is gone is gone from the log too.
+    /// Replaces protectors in one transaction, on the disk on return; then removed ones are gone
+    /// from the log too.
     func replace(
         _ before: [ProtectorRecord], with after: [ProtectorRecord]
     ) throws(KeychainStoreError) {

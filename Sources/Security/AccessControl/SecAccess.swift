@@ -2,8 +2,8 @@
 public import Foundation
 internal import KeychainModel
 
-/// The programs that an item lets in beside its access group, and those that its user is asked
-/// about: the value of `kSecAttrAccess`.
+/// The programs that may use an item beside its access group; the item's user is asked about any
+/// other. The value of `kSecAttrAccess`.
 public final class SecAccess: NSObject, @unchecked Sendable {
     private let descriptor: String
     let programs: [NamedProgram]
@@ -30,17 +30,17 @@ public final class SecAccess: NSObject, @unchecked Sendable {
 }
 
 extension SecAccess {
-    /// The list that a stored item has.
+    /// From the list of a stored item.
     convenience init(stored list: TrustList) {
         self.init("", list.applications.map { .identity($0.identity) })
     }
 }
 
-/// Makes the list of programs that an item lets in, of ``SecTrustedApplication`` objects.
+/// Makes the list of programs that may use an item, from ``SecTrustedApplication`` objects.
 ///
-/// Without a list it names the calling program alone. A list without a program lets no other in;
-/// its user is asked, as about every program that is not in the list. Anything else in the list, or
-/// more than 32 programs, is errSecParam.
+/// Without `trustedlist` the list has only the calling program. With an empty one, no other program
+/// may use the item; its user is asked about every program that is not in the list. Returns
+/// errSecParam for objects of another class, or more than 32 programs.
 public func SecAccessCreate(
     _ descriptor: CFString, _ trustedlist: CFArray?,
     _ accessRef: UnsafeMutablePointer<SecAccess?>

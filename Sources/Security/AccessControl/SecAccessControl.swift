@@ -2,12 +2,12 @@
 public import Foundation
 package import KeychainModel
 
-/// The rights of an item: when it can be opened, and what must be proven before.
+/// The access control of an item: when it can be opened, and the proofs that opening it requires.
 public final class SecAccessControl: NSObject, @unchecked Sendable {
-    /// What the rights rest on. Only a stored class makes an item.
+    /// The protection class. Only a stored class can be an item's.
     enum Protection: Hashable, Sendable {
         case stored(Accessibility)
-        /// Keys of this class are never kept, so that no item can have it.
+        /// Keys of this class are never stored, so that no item can have it.
         case untilReboot
         /// Taken unchecked from the caller.
         case dictionary(String)
@@ -33,10 +33,10 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
     }
 
     private let protection: Protection
-    /// The operations' part; its own protection counts only where `protection` is stored.
+    /// The operations' constraints; the protection in it counts only where `protection` is stored.
     private let rights: ItemAccessControl
-    /// Whether it was made as a list of rights, be it an empty one. That of an item added with an
-    /// accessibility alone says no more than `kSecAttrAccessible` beside it.
+    /// Whether it was made as a list of constraints, even an empty one. The access control of an
+    /// item that was added with only an accessibility repeats the `kSecAttrAccessible` beside it.
     let carriesList: Bool
 
     init?(_ protection: Protection, _ flags: AccessControlFlags) {
@@ -48,14 +48,14 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
         carriesList = true
     }
 
-    /// The rights that a stored item has.
+    /// The access control of a stored item.
     init(stored rights: ItemAccessControl) {
         protection = .stored(rights.protection)
         self.rights = rights
         carriesList = rights != .plain(rights.protection)
     }
 
-    /// The rights as an item may have them; nil where no item can.
+    /// The access control in the form that items have; nil where no item can have it.
     package var itemRights: ItemAccessControl? {
         guard case .stored = protection else { return nil }
         return rights
@@ -80,7 +80,7 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
 }
 
 extension ItemAccessControl {
-    /// Each operation with what it asks for, always in the same order.
+    /// Each operation with its constraint, always in the same order.
     fileprivate var descriptions: [String] {
         var descriptions = operations.map { "\($0.rawValue)(\($1.text))" }.sorted()
         if let defaultOperation { descriptions.append("dacl(\(defaultOperation.text))") }

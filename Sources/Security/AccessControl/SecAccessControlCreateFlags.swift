@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// What must be proven before an item is read, in Swift's names on Apple's systems.
+/// The proofs that reading an item requires, under the names that Swift has on Apple's systems.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }

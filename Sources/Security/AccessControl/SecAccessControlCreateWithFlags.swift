@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Makes the rights of an item from its protection class and flags.
+/// Makes the access control of an item from its protection class and flags.
 ///
-/// Where flags contradict each other, or the protection is none: nil, and `error` tells
-/// errSecParam.
+/// Returns nil with errSecParam in `error` where flags contradict each other, or the protection
+/// class is unknown.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -3,11 +3,11 @@ public import Foundation
 internal import KeychainEndpoints
 internal import KeychainModel
 
-/// A program that an item may let in beside its access group: part of a ``SecAccess``.
+/// A program that may use an item although it is not in its access group: part of a ``SecAccess``.
 public final class SecTrustedApplication: NSObject, @unchecked Sendable {
     /// The program as the service knows it.
     let program: NamedProgram
-    /// The file it runs from, with a zero at the end.
+    /// The path of the program's file, with a zero at the end.
     let data: Data
 
     init(_ program: NamedProgram, path: String) {
@@ -22,7 +22,7 @@ public final class SecTrustedApplication: NSObject, @unchecked Sendable {
 }
 
 extension SecTrustedApplication {
-    /// The calling program; nil where the kernel does not tell its file.
+    /// The calling program; nil where the kernel does not report its file.
     static func own() -> SecTrustedApplication? {
         ProgramFile.own().map { SecTrustedApplication(.own, path: $0) }
     }
@@ -37,7 +37,7 @@ extension SecTrustedApplication {
 /// Makes a trusted application of the file that a program runs from; without a path, of the calling
 /// program.
 ///
-/// A path that leads to no regular file is errSecParam, and so is one that is no UTF-8.
+/// Returns errSecParam for a path that leads to no regular file or is not UTF-8.
 public func SecTrustedApplicationCreateFromPath(
     _ path: UnsafePointer<CChar>?, _ app: UnsafeMutablePointer<SecTrustedApplication?>
 ) -> OSStatus {
@@ -54,7 +54,7 @@ public func SecTrustedApplicationCreateFromPath(
     return errSecSuccess
 }
 
-/// The file that the application runs from, as UTF-8 with a zero at the end.
+/// The path of the application's file, as UTF-8 with a zero at the end.
 public func SecTrustedApplicationCopyData(
     _ appRef: SecTrustedApplication, _ data: UnsafeMutablePointer<CFData?>
 ) -> OSStatus {

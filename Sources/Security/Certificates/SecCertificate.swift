@@ -3,7 +3,7 @@ public import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// An X.509 certificate. That it could be read says nothing of whether it is to be trusted.
+/// An X.509 certificate. That it could be read does not mean that it can be trusted.
 public final class SecCertificate: NSObject, @unchecked Sendable {
     let content: CertificateContent
 
@@ -22,10 +22,10 @@ public final class SecCertificate: NSObject, @unchecked Sendable {
 }
 
 extension SecCertificate {
-    /// By which an item of this certificate is found.
+    /// The attributes by which an item of this certificate is found.
     var attributes: Attributes { content.itemAttributes }
-    /// Those of a new item, which has a name too.
+    /// The attributes of a new item, which include a label.
     var attributesOfNewItem: Attributes { content.attributesOfNewItem }
-    /// The same as the application label of the key.
+    /// The hash of the public key, which is also the key's application label.
     var publicKeyHash: [UInt8] { content.publicKeyHash }
 }

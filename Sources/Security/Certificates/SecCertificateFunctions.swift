@@ -2,19 +2,19 @@
 public import Foundation
 internal import KeychainCertificates
 
-/// A certificate from its DER encoding; nil for anything else.
+/// A certificate from its DER encoding; nil for any other data.
 public func SecCertificateCreateWithData(
     _ allocator: CFAllocator?, _ data: CFData
 ) -> SecCertificate? {
     SecCertificate(data.copiedBytes)
 }
 
-/// The DER encoding.
+/// The certificate's DER encoding.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     Data(certificate.content.der) as NSData
 }
 
-/// What people know the certificate by: a name of its subject.
+/// A name of the certificate's subject, for display.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     certificate.content.summary.map { $0 as NSString }
 }
@@ -31,7 +31,7 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// The e-mail addresses it is for, which may be none.
+/// The e-mail addresses of the certificate; the array may be empty.
 @discardableResult
 public func SecCertificateCopyEmailAddresses(
     _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
@@ -59,7 +59,7 @@ public func SecCertificateCopySerialNumberData(
     Data(certificate.content.serialNumber) as NSData
 }
 
-/// The public key that it is about; nil for one of a kind that is not known here.
+/// The certificate's public key; nil for an unknown type of key.
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     let publicKey = certificate.content.publicKey
     guard let type = KeyKind.KeyType(publicKey),

@@ -2,7 +2,7 @@
 public import Foundation
 internal import KeychainCertificates
 
-/// A certificate together with the private key of the public one in it.
+/// A certificate and the private key that belongs to it.
 public final class SecIdentity: NSObject, @unchecked Sendable {
     let certificate: SecCertificate
     let privateKey: SecKey
@@ -19,8 +19,8 @@ public final class SecIdentity: NSObject, @unchecked Sendable {
     }
 }
 
-/// An identity of a certificate and its key; nil where the key is not private, or not that of the
-/// certificate.
+/// An identity of a certificate and its key; nil where the key is not private, or does not belong
+/// to the certificate.
 public func SecIdentityCreate(
     _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
 ) -> SecIdentity? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Attributes that only keys have, and the keys of what keys are made from.
+// Attributes that only keys have, and the keys of the parameters of new keys.
 // Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrKeyClass: CFString = "kcls"

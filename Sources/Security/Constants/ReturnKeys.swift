@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keys that say what of an item comes back.
+// Keys for the parts of an item that a call returns.
 // Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keys that say how a call goes about its work, and their values.
+// Keys for the way in which a call works, and their values.
 // Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
-/// The one keychain that a call means; Apple has it for SecItemAdd alone.
+/// The one keychain that a call uses; on Apple's systems for SecItemAdd alone.
 nonisolated(unsafe) public let kSecUseKeychain: CFString = "u_Keychain"
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"

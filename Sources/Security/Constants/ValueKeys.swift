@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keys under which an item itself, or its secret, lies in a dictionary.
+// Keys for an item itself, or its secret, in a dictionary.
 // Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"

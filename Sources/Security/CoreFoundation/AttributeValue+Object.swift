@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainModel
 
 extension AttributeValue {
-    /// Of the type that the attribute was given in.
+    /// An object of the type in which the attribute was given.
     var object: NSObject {
         switch self {
         case .string(let text): text as NSString

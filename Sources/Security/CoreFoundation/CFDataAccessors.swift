@@ -16,7 +16,7 @@ public func CFRangeMake(_ location: CFIndex, _ length: CFIndex) -> CFRange {
     CFRange(location: location, length: length)
 }
 
-/// A copy of the bytes; nil where the length is negative.
+/// Data with a copy of the bytes; nil where the length is negative.
 public func CFDataCreate(
     _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex
 ) -> CFData! {
@@ -25,8 +25,8 @@ public func CFDataCreate(
     return unsafe NSData(bytes: bytes, length: length)
 }
 
-/// The bytes themselves, which must outlive the data; nil where the length is negative. Unless
-/// `bytesDeallocator` is `kCFAllocatorNull`, they are from `malloc`, and the data frees them.
+/// Data of the bytes themselves, which must outlive it; nil where the length is negative. Unless
+/// `bytesDeallocator` is `kCFAllocatorNull`, the bytes are from `malloc`, and the data frees them.
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex,
     _ bytesDeallocator: CFAllocator!
@@ -40,13 +40,13 @@ public func CFDataCreateWithBytesNoCopy(
 
 public func CFDataGetLength(_ data: CFData!) -> CFIndex { data.length }
 
-/// Good for as long as the data lives.
+/// The data's bytes, valid while the data lives.
 public func CFDataGetBytePtr(_ data: CFData!) -> UnsafePointer<UInt8>! {
     // Safe: any memory may be read as bytes; the caller keeps the data alive, as on Apple's systems.
     unsafe data.bytes.assumingMemoryBound(to: UInt8.self)
 }
 
-/// Copies a part of the data; nothing where the data has no such part.
+/// Copies a part of the data; does nothing where the data has no such part.
 public func CFDataGetBytes(
     _ data: CFData!, _ range: CFRange, _ buffer: UnsafeMutablePointer<UInt8>!
 ) {

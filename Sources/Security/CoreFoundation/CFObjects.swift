@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// What Core Foundation tells of any object, and how many a collection has.
+// Functions of Core Foundation for objects of any kind, and the counts of collections.
 
 public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
     guard let one = one as? NSObject else { return one === other }

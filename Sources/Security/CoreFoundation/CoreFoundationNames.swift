@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 @_exported public import Foundation
 
-// Core Foundation's names for Foundation's classes, so that `query as CFDictionary` and
-// `item as? [String: Any]` mean here what they mean on Apple's systems.
+// Core Foundation's names for Foundation's classes, so that `query as CFDictionary` and `item as?
+// [String: Any]` mean here what they mean on Apple's systems.
 
 public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int
-/// Four letters in a number: what `kSecAttrCreator` and `kSecAttrType` hold.
+/// Four letters in a number: the values of `kSecAttrCreator` and `kSecAttrType`.
 public typealias FourCharCode = UInt32
 public typealias OSType = FourCharCode
 public typealias CFTypeID = UInt
@@ -18,7 +18,7 @@ public typealias CFString = NSString
 public typealias CFData = NSData
 public typealias CFDate = NSDate
 public typealias CFNumber = NSNumber
-/// Foundation's booleans are numbers. A class of its own would make `value as! CFBoolean` end the
+/// Foundation's booleans are numbers. With a class of its own, `value as! CFBoolean` would end the
 /// program for each of them.
 public typealias CFBoolean = NSNumber
 public typealias CFArray = NSArray

@@ -2,8 +2,8 @@
 public import Foundation
 internal import KeychainSecrets
 
-/// As on Apple's systems. Without it Foundation asks an `NSData` for one byte after the other where
-/// it makes a `Data` of it, at 66 ns each.
+/// As on Apple's systems. Without this, Foundation reads an `NSData` byte by byte when it makes a
+/// `Data` of it, at 66 ns each.
 extension NSData: @retroactive ContiguousBytes {
     public func withUnsafeBytes<R>(
         _ body: (UnsafeRawBufferPointer) throws -> R
@@ -15,14 +15,15 @@ extension NSData: @retroactive ContiguousBytes {
     }
 }
 
-/// Straight to where the bytes are to be, as a `Data` between would be one more copy of a secret.
+/// Copies directly to the destination, as an intermediate `Data` would be one more copy of a
+/// secret.
 extension NSData {
     var copiedBytes: [UInt8] {
         // Safe: the data is alive and has `length` bytes.
         unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// The bytes in memory that is wiped; what the caller holds is the caller's.
+    /// A copy of the bytes in memory that is wiped. The caller's own data is not.
     var copiedSecret: SecretBytes {
         SecretBytes(count: length) { (span: inout MutableRawSpan) in
             // Safe: the span has `length` bytes, which is what is copied.
@@ -33,7 +34,7 @@ extension NSData {
         }
     }
 
-    /// The one copy of a secret that is handed out: from here on it is the program's.
+    /// The one copy of a secret that is handed out, which belongs to the program from here on.
     static func released(_ secret: borrowing SecretBytes) -> NSData {
         secret.withBytes { secret in
             // Safe: the bytes are borrowed and copied.

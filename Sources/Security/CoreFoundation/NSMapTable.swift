@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A table of objects by key, with Apple's name: Foundation has none here. It holds its keys, which
-/// are equal as objects are; whether it holds its objects is its maker's choice.
+/// A table of objects by key, under Apple's name: Foundation has none here. It holds its keys,
+/// which are compared as objects; whether it holds its objects is chosen when it is made.
 public final class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
-    /// An object that is there as long as another object holds it, or the table does.
+    /// An object that exists as long as another object, or the table, holds it.
     private struct Place {
         weak var object: ObjectType?
         let held: ObjectType?
@@ -18,7 +18,7 @@ public final class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObje
     public class func strongToStrongObjects() -> NSMapTable<KeyType, ObjectType> {
         NSMapTable(holdsObjects: true)
     }
-    /// An object that nothing else holds any more is as if it had been removed.
+    /// An object that no other object holds any more counts as removed.
     public class func strongToWeakObjects() -> NSMapTable<KeyType, ObjectType> {
         NSMapTable(holdsObjects: false)
     }

@@ -2,10 +2,10 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The keys and values of one item's dictionary while it is made. A mutable dictionary would take
-/// each of them through Swift's types and back, which costs more than reading the item.
+/// The keys and values of one item's dictionary during its construction. A mutable dictionary would
+/// convert each of them to Swift's types and back, which costs more than reading the item.
 struct ResultObjects {
-    /// The names that items have, once for all of them.
+    /// The names of items' attributes as objects, made once.
     // Safe: the table is set once, and no text in it can be changed.
     nonisolated(unsafe) private static let names: [AttributeName: NSString] = {
         let classes: [ItemClass] = ItemClass.ofSecItem
@@ -27,7 +27,7 @@ struct ResultObjects {
         values.append(value)
     }
 
-    /// Nothing where there is no value.
+    /// Adds nothing for nil.
     mutating func add(_ key: QueryParameters.ValueKey, _ value: NSObject?) {
         if let value { add(key.rawValue, value) }
     }
@@ -49,7 +49,7 @@ struct ResultObjects {
 }
 
 extension [CFTypeRef] {
-    /// The same, of an array.
+    /// The elements as an array.
     var object: CFArray {
         // Safe: the objects outlive the call.
         unsafe withUnsafeBufferPointer {

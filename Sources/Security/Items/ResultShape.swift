@@ -4,14 +4,14 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// What an answer looks like to the program that asked (docs/secitem.md, Result shape).
+/// The form of an answer for the program (docs/secitem.md, Result shape).
 struct ResultShape {
     let returnFields: ReturnFields
-    /// A search shows two attributes more than an addition does.
+    /// A search returns two attributes more than an addition.
     let isOfSearch: Bool
 
-    /// One item: the one thing that was wanted of it, or a dictionary of several. nil where nothing
-    /// was wanted, or the item has no secret.
+    /// The object for one item: the single part that was asked for, or a dictionary of several. nil
+    /// where no part was asked for, or the item has no secret.
     func object(for result: SearchResult) -> CFTypeRef? {
         switch returnFields {
         case []: nil

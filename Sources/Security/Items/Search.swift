@@ -5,8 +5,8 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// One search, keychain by keychain, with what only this side of the service can tell: what is in a
-/// certificate, and which key belongs to it.
+/// One search, keychain by keychain, with the conditions that only this side of the service can
+/// check: the content of a certificate, and the key that belongs to it.
 struct Search {
     private let selection: Selection
     private let returnFields: ReturnFields
@@ -49,7 +49,7 @@ struct Search {
         }
     }
 
-    /// To the items of the objects that were listed.
+    /// Restricts the query to the items of the listed objects.
     private func restrict(_ query: inout ItemQuery) throws(RequestError) {
         for object in selection.listed {
             var of = ItemQuery(query.itemClass)
@@ -62,7 +62,7 @@ struct Search {
         }
     }
 
-    /// The certificates that the query and the selection's filter mean, with their attributes.
+    /// The certificates that match the query and the selection's filter, with their attributes.
     func certificates(_ query: ItemQuery) throws(RequestError) -> [Item] {
         var query = query
         query.keychain = selection.keychains.first ?? nil
@@ -108,7 +108,7 @@ struct Search {
         return try chain.isTrusted(certificate)
     }
 
-    /// Those of one subject, whatever else the query says.
+    /// The certificates of one subject, whatever else the query asks for.
     private func certificates(
         of subject: [UInt8], _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(RequestError) -> [Item] {
@@ -131,7 +131,7 @@ struct Search {
         for certificate in try certificates(all, ofCertificate) {
             guard let label = certificate.attributes[.publicKeyHash] else { continue }
             var query = pair.keys
-            // What the query itself says of the label holds too.
+            // The query's own condition on the label must hold too.
             if let wanted = query.attributes[.applicationLabel], wanted != label { continue }
             query.attributes[.applicationLabel] = label
             query.limit = limit.map { $0 - found.count }
@@ -143,7 +143,8 @@ struct Search {
         return found
     }
 
-    /// What one keychain has of them; none is no refusal, as another may have some.
+    /// The matching items of one keychain. An empty result is no refusal, as another keychain may
+    /// have some.
     private func items(
         _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(RequestError) -> [Item] {
@@ -159,7 +160,7 @@ struct Search {
 }
 
 extension ReturnFields {
-    /// With what an object that stands for an item is made of.
+    /// Adds the parts that the object for an item is made of.
     func needed(of itemClass: ItemClass) -> ReturnFields {
         let isMadeOfData = itemClass == .certificate || itemClass == .key
         return isMadeOfData && contains(.reference) ? union([.data, .attributes]) : self

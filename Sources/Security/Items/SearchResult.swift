@@ -33,14 +33,14 @@ enum SearchResult {
         }
     }
 
-    /// The programs that its secret lets in beside its group.
+    /// The programs that may use the secret beside those of its group.
     var trusted: TrustList? {
         switch self {
         case .item(let item, _), .identity(_, let item): item.trusted
         }
     }
 
-    /// That of an identity is its key's.
+    /// An identity's secret is its key's.
     var secret: HeldSecret? {
         switch self {
         case .item(let item, _), .identity(_, let item): item.secret
@@ -54,9 +54,9 @@ enum SearchResult {
         }
     }
 
-    /// 20 bytes that differ after each change, as the date of the change does. They are not made of
-    /// the content, as Apple's are: a program that may see attributes only could try secrets out on
-    /// them.
+    /// 20 bytes that differ after each change, as the date of change does. Unlike Apple's, they are
+    /// not computed from the content: a program that may see only attributes could test guesses of
+    /// the secret against them.
     var digest: NSData {
         var hash = Insecure.SHA1()
         hash.update(data: persistentReference.bytes)
@@ -64,7 +64,8 @@ enum SearchResult {
         return Array(hash.finalize()).object
     }
 
-    /// The object that stands for it; nil where the item's data is no key or no certificate.
+    /// The object for the item in `kSecReturnRef`; nil where the item's data is not a valid key or
+    /// certificate.
     var reference: NSObject? {
         switch self {
         case .item(let item, let keychain): item.object(in: keychain)

@@ -4,7 +4,7 @@ internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
-/// Adds the item that the dictionary describes; what it asks to have returned comes back in
+/// Adds the item that the dictionary describes; the parts that it asks for are returned in
 /// `result`.
 @discardableResult
 public func SecItemAdd(
@@ -15,7 +15,7 @@ public func SecItemAdd(
         of: { () throws(RequestError) in try addItem(Addition(attributes)) }, into: result)
 }
 
-/// What the call returns of it.
+/// The object that the call returns.
 func addItem(_ addition: Addition) throws(RequestError) -> CFTypeRef? {
     let shape = ResultShape(returnFields: addition.returnFields, isOfSearch: false)
     switch addition.target {
@@ -24,7 +24,8 @@ func addItem(_ addition: Addition) throws(RequestError) -> CFTypeRef? {
             for: .item(
                 try add(part, addition.returnFields, in: addition.context),
                 keychain: addition.keychain))
-        // The data of an item that was added without any is empty, where reading it finds none.
+        // For an item that was added without data the call returns empty data, where a search would
+        // find none.
         return addition.returnFields == .data ? object ?? NSData() : object
     case .identity(let identity, let certificate, let key):
         try add(certificate: certificate, key: key, in: addition.context)
@@ -50,7 +51,7 @@ private func add(
         Add(part.item, secret: part.secret, returning: returnFields), in: context)
 }
 
-/// Only where both are there already there is nothing to add.
+/// Throws `.duplicate` only where both items exist already.
 private func add(
     certificate: Addition.Part, key: Addition.Part, in context: AuthenticationContext?
 ) throws(RequestError) {

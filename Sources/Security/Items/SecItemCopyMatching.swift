@@ -2,7 +2,7 @@
 public import Foundation
 internal import KeychainModel
 
-/// Finds items, and returns of them what the query asks for: one object, or an array where its limit
+/// Finds items, and returns the parts that the query asks for: one object, or an array if its limit
 /// is not one.
 @discardableResult
 public func SecItemCopyMatching(

@@ -39,7 +39,7 @@ private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Reques
     }
 }
 
-/// A key goes with its certificate, unless another certificate needs it.
+/// Deletes a key with its certificate, unless another certificate needs the key.
 private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(RequestError) {
     let search = try Search(selection, returnFields: [])
     let labels = try Set(

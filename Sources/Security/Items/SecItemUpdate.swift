@@ -21,7 +21,7 @@ private func update(_ selection: Selection, _ changes: CFDictionary) throws(Requ
     switch selection.target {
     case .items(let query): try update(query, change, in: selection)
     case .identities(let pair):
-        // It names a certificate, which is not all of an identity.
+        // The reference names the certificate only, not the whole identity.
         guard !selection.isPersistentReference else { throw .failed(.internalError) }
         try update(pair.certificates, change, in: selection)
         try update(pair.keys, change, in: selection)

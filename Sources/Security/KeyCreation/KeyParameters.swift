@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// What a dictionary says of a key that is to be made.
+/// The parameters of a new key, from a dictionary.
 struct KeyParameters {
     private var values: [String: Any] = [:]
 
@@ -17,7 +17,7 @@ struct KeyParameters {
         }
     }
 
-    /// nil where it says none; one that is not known can't be made.
+    /// nil where the dictionary names no type; throws for an unknown one.
     func type() throws(RequestError) -> KeyKind.KeyType? {
         guard let code = try number(.type) else { return nil }
         guard let type = KeyKind.KeyType(rawValue: code) else { throw .invalid(.notImplemented) }
@@ -34,7 +34,7 @@ struct KeyParameters {
 
     var hasToken: Bool { value(AttributeName.tokenID.rawValue) != nil }
 
-    /// What it says of one half of a pair: what it says of both, and what it says of this one.
+    /// The parameters of one half of a pair: those of both halves, and those of this one.
     func half(_ name: String) throws(RequestError) -> KeyParameters {
         var half = self
         half.values[Self.privateKeyAttributes] = nil
@@ -47,7 +47,7 @@ struct KeyParameters {
         return half
     }
 
-    /// The dictionary of an item for the key, without what the key says itself.
+    /// The dictionary of an item for the key, without attributes that the key determines.
     func item(of key: SecKey) -> CFDictionary {
         let own: [AttributeName] = [.type, .keySize, .keyClass, .isPermanent]
         var item = values.filter { value in !own.contains { $0.rawValue == value.key } }

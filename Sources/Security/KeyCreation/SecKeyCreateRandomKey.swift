@@ -3,9 +3,9 @@ public import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// Makes a key of the type and size that the parameters say, and returns its private half.
+/// Makes a key pair of the type and size in the parameters, and returns its private half.
 ///
-/// A half whose own attributes (`kSecPrivateKeyAttrs`, `kSecPublicKeyAttrs`) say that it is permanent
+/// A half whose own attributes (`kSecPrivateKeyAttrs`, `kSecPublicKeyAttrs`) declare it permanent
 /// is added to the keychain. RSA keys have 2048 to 4096 bits, others the bits of their curve.
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -20,7 +20,7 @@ private func newKey(_ parameters: KeyParameters) throws(RequestError) -> SecKey 
     let ofPrivate = try parameters.half(KeyParameters.privateKeyAttributes)
     let ofPublic = try parameters.half(KeyParameters.publicKeyAttributes)
     guard let type = try parameters.type() else { throw .invalid(.badRequest) }
-    // There is no hardware here that keeps keys to itself.
+    // No hardware here keeps keys to itself.
     guard !ofPrivate.hasToken else { throw .invalid(.notImplemented) }
     guard let kind = KeyKind(new: type, bits: try parameters.bits()) else {
         throw .invalid(.badRequest)
@@ -32,7 +32,7 @@ private func newKey(_ parameters: KeyParameters) throws(RequestError) -> SecKey 
     do throws(RequestError) {
         _ = try addIfPermanent(SecKey(content.publicKey), ofPublic)
     } catch {
-        // Both halves or none.
+        // Either both halves are added, or none.
         if let added {
             let query: [String: Any] = [
                 QueryParameters.ValueKey.persistentReference.rawValue: added
@@ -44,7 +44,7 @@ private func newKey(_ parameters: KeyParameters) throws(RequestError) -> SecKey 
     return key
 }
 
-/// Adds a permanent key, and returns the name of its item.
+/// Adds a permanent key, and returns its item's persistent reference.
 private func addIfPermanent(_ key: SecKey, _ parameters: KeyParameters) throws(RequestError)
     -> CFTypeRef?
 {

@@ -4,10 +4,10 @@ internal import KeychainCertificates
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A key from its external form: PKCS #1 for RSA; for curves over prime fields a point, with the
-/// private number behind it; 32 bytes for the others.
+/// A key from its external form: PKCS #1 for RSA; for curves over prime fields a point, followed by
+/// the number of a private key; 32 bytes for the others.
 ///
-/// The attributes must say its type and its class. nil where the bytes are no such key.
+/// The attributes must name its type and its class. Returns nil where the bytes are no such key.
 public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -10,11 +10,11 @@ public let kSecUnlockStateStatus: SecKeychainStatus = 1
 public let kSecReadPermStatus: SecKeychainStatus = 2
 public let kSecWritePermStatus: SecKeychainStatus = 4
 
-/// Makes a keychain of the user's with a password of its own; of the path, the last part is its
+/// Makes a new keychain of the user's with a password of its own. The last part of the path is its
 /// name.
 ///
-/// The user is not asked: with `promptUser` it is errSecUnimplemented. `initialAccess` has no
-/// meaning here, as each item has rights of its own.
+/// The user is never asked: with `promptUser` the call returns errSecUnimplemented. `initialAccess`
+/// has no effect, as each item has access control of its own.
 @discardableResult
 public func SecKeychainCreate(
     _ pathName: UnsafePointer<CChar>, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
@@ -34,8 +34,9 @@ public func SecKeychainCreate(
     return status
 }
 
-/// Opens a keychain, the default one where none is named, with its password. Without `usePassword`
-/// an open one is all right, and a closed one errSecInteractionNotAllowed.
+/// Unlocks a keychain with its password; the default keychain where none is named. Without
+/// `usePassword` the call succeeds for an unlocked keychain, and returns
+/// errSecInteractionNotAllowed for a locked one.
 @discardableResult
 public func SecKeychainUnlock(
     _ keychain: SecKeychain?, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
@@ -55,7 +56,7 @@ public func SecKeychainUnlock(
     } catch { return error.status }
 }
 
-/// Closes what is accessible when unlocked.
+/// Locks the keychain's when-unlocked items.
 @discardableResult
 public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
     do throws(RequestError) {
@@ -65,7 +66,7 @@ public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
     }
 }
 
-/// The same for all of the user's keychains that a password protects.
+/// Locks all of the user's keychains that have a password.
 @discardableResult
 public func SecKeychainLockAll() -> OSStatus {
     let keychains: [KeychainStatus]
@@ -75,8 +76,8 @@ public func SecKeychainLockAll() -> OSStatus {
         .first { $0 != errSecSuccess }
     return refused ?? errSecSuccess
 }
-
-/// Whether the keychain is open; it can always be read and written then.
+/// Whether the keychain is unlocked; the bits for reading and writing are always set.
+/// Whether the keychain is unlocked; an unlocked one can always be read and written.
 @discardableResult
 public func SecKeychainGetStatus(
     _ keychain: SecKeychain?, _ keychainStatus: UnsafeMutablePointer<SecKeychainStatus>
@@ -90,7 +91,7 @@ public func SecKeychainGetStatus(
     } catch { return error.status }
 }
 
-/// From the caller's memory into locked memory; nil where there is none.
+/// Copies the password from the caller's memory into locked memory; nil where there is none.
 private func held(_ password: UnsafeRawPointer?, _ count: UInt32) -> HeldSecret? {
     guard let password = unsafe password, Int(count) <= RequestLimits.longestPassword else {
         return nil

@@ -3,7 +3,8 @@ public import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 
-/// The keychain to which calls add that name none; errSecNoDefaultKeychain where there is none.
+/// The keychain for new items of calls that name none; returns errSecNoDefaultKeychain where the
+/// user has none.
 @discardableResult
 public func SecKeychainCopyDefault(
     _ keychain: UnsafeMutablePointer<SecKeychain?>
@@ -16,13 +17,13 @@ public func SecKeychainCopyDefault(
     } catch { return error.status }
 }
 
-/// Makes another keychain the user's default, or with nil none. It must exist.
+/// Makes another keychain the user's default; with nil there is none. The keychain must exist.
 @discardableResult
 public func SecKeychainSetDefault(_ keychain: SecKeychain?) -> OSStatus {
     UserKeychains.ask(Preferences(.defaultKeychain(keychain?.name)))
 }
 
-/// The keychains that calls search which name none, in their order. A query names others with
+/// The keychains that calls search if they name none, in order. A query names others with
 /// `kSecMatchSearchList`.
 @discardableResult
 public func SecKeychainCopySearchList(
@@ -36,7 +37,7 @@ public func SecKeychainCopySearchList(
     } catch { return error.status }
 }
 
-/// Sets the list for all programs of the user. Keychains in it need not exist.
+/// Sets the search list for all programs of the user. Keychains in it need not exist.
 @discardableResult
 public func SecKeychainSetSearchList(_ searchList: CFArray) -> OSStatus {
     guard let list = searchList as? [SecKeychain] else { return errSecParam }

@@ -15,9 +15,9 @@ public final class SecKeychain: NSObject, @unchecked Sendable {
     }
 }
 
-/// A keychain of the user's by its name, or the machine's: `system`, which Apple calls `System`. Only
-/// the last part of a path counts, as keychains lie where the service keeps them; whether it exists
-/// shows when it is used.
+/// One of the user's keychains by its name, or the machine's: `system`, which Apple calls `System`.
+/// Only the last part of a path counts, as the service decides where keychains are stored. Whether
+/// the keychain exists is only checked when it is used.
 @discardableResult
 public func SecKeychainOpen(
     _ pathName: UnsafePointer<CChar>, _ keychain: UnsafeMutablePointer<SecKeychain?>
@@ -32,8 +32,9 @@ public func SecKeychainOpen(
     return errSecSuccess
 }
 
-/// The path of the keychain's file, with a zero behind it. `ioPathLength` has the bytes that there is
-/// room for, and is then the length of the path; where that is too long, errSecBufferTooSmall.
+/// The path of the keychain's file, with a zero at the end. `ioPathLength` has the size of the
+/// buffer in bytes, and gets the length of the path; returns errSecBufferTooSmall where the buffer
+/// is too small.
 @discardableResult
 public func SecKeychainGetPath(
     _ keychain: SecKeychain?, _ ioPathLength: UnsafeMutablePointer<UInt32>,

@@ -2,11 +2,11 @@
 public import Foundation
 internal import KeychainModel
 
-/// A password that was found, to be named again in `kSecValueRef`. It holds no secret, and says
-/// nothing of the item but which one it is.
+/// A reference to a password that was found, for `kSecValueRef`. It holds no secret, and no facts
+/// of the item but its identity.
 public final class SecKeychainItem: NSObject, @unchecked Sendable {
     let reference: ItemReference
-    /// The name of the keychain that it lies in.
+    /// The name of the item's keychain.
     let keychain: String
 
     init(_ reference: ItemReference, in keychain: String) {

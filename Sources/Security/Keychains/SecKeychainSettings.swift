@@ -4,14 +4,14 @@ internal import KeychainModel
 
 public let SEC_KEYCHAIN_SETTINGS_VERS1: UInt32 = 1
 
-/// What closes a keychain.
+/// The settings of a keychain's automatic locking.
 public struct SecKeychainSettings: Sendable {
     /// `SEC_KEYCHAIN_SETTINGS_VERS1`.
     public var version: UInt32
     public var lockOnSleep: Bool
-    /// Whether it closes after a time without use.
+    /// Whether the keychain locks after a time without use.
     public var useLockInterval: Bool
-    /// That time in seconds; `INT_MAX` is never.
+    /// That time in seconds; `INT_MAX` means never.
     public var lockInterval: UInt32
 
     public init() {
@@ -30,9 +30,9 @@ public struct SecKeychainSettings: Sendable {
 
 private let never = UInt32(Int32.max)
 
-/// Says what closes a keychain, the default one where none is named. It must be open, and to keep
-/// it open longer asks the user. errSecUnimplemented in embedded mode, where no daemon is there to
-/// close it.
+/// Sets when a keychain locks by itself; the default keychain where none is named. The keychain
+/// must be unlocked, and the user is asked before it stays unlocked longer. Returns
+/// errSecUnimplemented in embedded mode, which has no daemon to lock keychains.
 @discardableResult
 public func SecKeychainSetSettings(
     _ keychain: SecKeychain?, _ newSettings: UnsafePointer<SecKeychainSettings>
@@ -50,7 +50,7 @@ public func SecKeychainSetSettings(
     } catch { return error.status }
 }
 
-/// What closes it now, the administrator's bounds counted.
+/// The present settings of automatic locking, within the administrator's bounds.
 @discardableResult
 public func SecKeychainCopySettings(
     _ keychain: SecKeychain?, _ outSettings: UnsafeMutablePointer<SecKeychainSettings>

@@ -3,7 +3,7 @@ internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
-/// What the calls of old about whole keychains ask the service.
+/// The service's requests for the older calls about whole keychains.
 enum UserKeychains {
     static func ask(_ verb: some Verb) -> OSStatus {
         do throws(RequestError) {
@@ -12,8 +12,8 @@ enum UserKeychains {
         } catch { return error.status }
     }
 
-    /// What the user has said of keychains that calls don't name, or what holds where the user said
-    /// nothing.
+    /// The user's preferences for calls that name no keychain, or the defaults where the user has
+    /// set none.
     static func preferences() throws(RequestError) -> KeychainPreferences {
         try KeychainEndpointChoice.current().send(Preferences(nil))
     }
@@ -23,13 +23,13 @@ enum UserKeychains {
         return name
     }
 
-    /// The keychain's name; that of the default one where the caller names none.
+    /// The keychain's name; the default keychain's where the caller names none.
     static func name(_ keychain: SecKeychain?) throws(RequestError) -> String {
         guard let keychain else { return try byDefault().description }
         return keychain.name
     }
 
-    /// How they stand.
+    /// The status of each of the user's keychains.
     static func all() throws(RequestError) -> [KeychainStatus] {
         try KeychainEndpointChoice.current().send(Status()).keychains
     }

@@ -4,10 +4,10 @@ internal import KeychainCertificates
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A cryptographic key, public or private. A private one holds its numbers in locked memory.
+/// A cryptographic key, public or private. A private key keeps its numbers in locked memory.
 public final class SecKey: NSObject, @unchecked Sendable {
     let content: KeyContent
-    /// What an item that it was found as says of it.
+    /// The attributes of the item that the key was found in.
     private let itemAttributes: Attributes
 
     init(_ content: KeyContent, itemAttributes: Attributes = [:]) {
@@ -15,7 +15,7 @@ public final class SecKey: NSObject, @unchecked Sendable {
         self.itemAttributes = itemAttributes
     }
 
-    /// The key that an item keeps; nil where its data is none.
+    /// The key that an item stores; nil where its data is no key.
     convenience init?(_ secret: HeldSecret, itemAttributes: Attributes) {
         guard case .number(let code)? = itemAttributes[.type],
             let type = KeyKind.KeyType(rawValue: code),
@@ -48,15 +48,15 @@ public final class SecKey: NSObject, @unchecked Sendable {
         return "<SecKey: \(half), \(content.kind.type), \(content.kind.bits) bits>"
     }
 
-    /// All that is known of it.
+    /// The key's own attributes and its item's.
     var attributes: Attributes { attributesOfNewItem.merging(itemAttributes) { $1 } }
 }
 
 extension SecKey {
-    /// What an item gets that is added for this key.
+    /// The attributes of a new item for this key.
     var attributesOfNewItem: Attributes { content.attributesOfNewItem }
-    /// By which an item of this key is found, whatever became of its uses meanwhile.
+    /// The attributes by which an item of this key is found, whichever uses the item allows by now.
     var attributesOfQuery: Attributes { content.attributesOfQuery }
-    /// What an item of this key keeps.
+    /// The secret that an item of this key stores.
     var secret: HeldSecret { content.secret }
 }

@@ -4,16 +4,15 @@ internal import KeychainCertificates
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// The external form of a key. That of a private key lies in memory that is not wiped.
+/// The external form of a key. A private key's is in memory that is not wiped.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     Data(key.secret.bytes.releasedFromLockedMemory()) as NSData
 }
 
-/// What the key is and may be used for, by the names of an item's attributes. Its type and class
-/// are constants such as `kSecAttrKeyTypeRSA`, as on Apple's systems, where those of an item are
-/// numbers.
+/// The key's properties and uses, under the names of an item's attributes. Its type and class are
+/// constants such as `kSecAttrKeyTypeRSA`, as on Apple's systems, while an item's are numbers.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     let dictionary = NSMutableDictionary()
     for (name, value) in key.attributes { dictionary[name.rawValue as NSString] = value.object }
@@ -24,10 +23,10 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     return dictionary
 }
 
-/// The public half of a key; of a public key, itself.
+/// The public half of a private key; a public key itself.
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.content.isPrivate ? SecKey(key.content.publicKey) : key
 }
 
-/// Bytes that one operation with the key takes or makes.
+/// The number of bytes that one operation with the key takes or makes.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { key.content.kind.blockBytes }

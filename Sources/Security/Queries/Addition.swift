@@ -4,7 +4,7 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// The item that a dictionary describes, or the two of an identity: what SecItemAdd reads.
+/// The item that a dictionary for SecItemAdd describes, or the two items of an identity.
 struct Addition {
     /// One item with its secret.
     struct Part {
@@ -20,14 +20,14 @@ struct Addition {
     let target: Target
     let returnFields: ReturnFields
     let context: AuthenticationContext?
-    /// nil is the default one.
+    /// nil means the default keychain.
     let keychain: String?
 
     init(_ dictionary: CFDictionary) throws(RequestError) {
         let parameters = try QueryParameters(dictionary)
         guard parameters.match.isEmpty else { throw .invalid(.badRequest) }
         let (use, values) = (parameters.use, parameters.values)
-        // An item that is there already can't be added.
+        // A reference to a stored item can't be added.
         if case .password? = values.reference { throw .invalid(.badRequest) }
         let queryClass = try parameters.queryClass()
         let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
@@ -59,7 +59,7 @@ struct Addition {
         switch (queryClass, values.reference) {
         case (.items(let itemClass), _): target = .item(part(itemClass))
         case (.identities, .identity(let identity)?):
-            // One secret can't be that of both.
+            // One secret can't belong to both items.
             guard given == nil else { throw .invalid(.badRequest) }
             target = .identity(identity, certificate: part(.certificate), key: part(.key))
         case (.identities, _): throw .invalid(.badRequest)
@@ -68,7 +68,7 @@ struct Addition {
 }
 
 extension ItemClass {
-    /// Certificates are no secret.
+    /// Certificates are not secret.
     fileprivate var defaultAccessibility: Accessibility {
         self == .certificate ? .always : .whenUnlocked
     }
@@ -101,6 +101,6 @@ extension SecCertificate {
 }
 
 extension Attributes {
-    /// Without what the store knows better than any caller.
+    /// The attributes without those that the store computes.
     var withoutComputed: Attributes { filter { $0.key != .digest } }
 }

@@ -48,7 +48,7 @@ extension AttributeKind {
         }
     }
 
-    /// A text of digits is a number where it fits into 32 bits and is written like one.
+    /// A text of digits is a number if it fits into 32 bits and is in canonical form.
     private func number(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .number(let number): return .number(number)

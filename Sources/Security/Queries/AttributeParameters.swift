@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// The attributes of a dictionary, converted, with those apart that travel typed.
+/// The attributes of a dictionary, converted; those that have a type of their own in a request are
+/// apart.
 struct AttributeParameters {
     private(set) var attributes: Attributes
     private(set) var accessGroup: String?
@@ -10,10 +11,11 @@ struct AttributeParameters {
     private(set) var accessControl: SecAccessControl?
     private(set) var access: SecAccess?
     private var wantsDataProtection = false
-    /// `kSecUseDataProtectionKeychain` = false: the behaviour of file-based keychains is expected.
+    /// `kSecUseDataProtectionKeychain` is false: the program expects the behaviour of file-based
+    /// keychains.
     private(set) var wantsFileBased = false
     private(set) var sharingGroup: String?
-    /// A tombstone is what a synchronised item leaves behind. None exist here.
+    /// A tombstone remains of a deleted synchronised item. None exist here.
     private(set) var wantsTombstones = false
 
     /// Bytes of the digest of an item's content.
@@ -59,7 +61,7 @@ struct AttributeParameters {
         case (.sharingGroup, .string(let group)): sharingGroup = group
         case (.synchronizable, _): synchronizable = try Self.synchronizable(value)
         case (.tombstone, _): wantsTombstones = value != .number(0)
-        // The partition of everybody, which is every item's unless it names another.
+        // The default partition, which every item is in unless it names another.
         case (.multiUser, .data([])): break
         case (.digest, .data(let digest)) where digest.count != Self.digestBytes:
             throw .invalid(.badRequest)
@@ -91,7 +93,7 @@ struct AttributeParameters {
                 throw .invalid(.badRequest)
             }
         }
-        // Apple's two keychains: an item has the rights of one or of the other.
+        // Apple has two keychains, and an item has the access control of only one of them.
         if access != nil, accessControl?.carriesList == true || wantsDataProtection {
             throw .invalid(.badRequest)
         }
@@ -103,16 +105,16 @@ struct AttributeParameters {
 }
 
 extension AttributeParameters {
-    /// The rights of a new or changed item, where the dictionary names any; refused together with
-    /// synchronisation, as what they rest on stays on this device.
+    /// The access control of a new or changed item, where the dictionary names one. Refused
+    /// together with synchronisation, as its constraints depend on this device.
     func rights() throws(RequestError) -> ItemAccessControl? {
         guard let accessControl else { return nil }
         if accessControl.carriesList, synchronizable == .yes { throw .invalid(.badRequest) }
         return accessControl.itemRights
     }
 
-    /// The programs that a new or changed item lets in, where the dictionary names any; refused
-    /// together with synchronisation, as programs are this machine's.
+    /// The trusted programs of a new or changed item, where the dictionary names any. Refused
+    /// together with synchronisation, as programs are local to this machine.
     func trusted() throws(RequestError) -> [NamedProgram]? {
         guard let access else { return nil }
         if synchronizable == .yes { throw .invalid(.badRequest) }

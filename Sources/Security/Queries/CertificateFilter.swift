@@ -3,13 +3,13 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// What a search asks of certificates beyond their items' attributes (docs/secitem.md, Matching
-/// rules).
+/// The conditions of a search on certificates beyond their items' attributes (docs/secitem.md,
+/// Matching rules).
 struct CertificateFilter {
     /// How the subject's common name is compared with a text.
     enum SubjectTest { case contains, starts, ends, whole }
 
-    /// Normalised names, one of which must have issued the certificate, or its issuer's, and so on.
+    /// Normalised names, one of which must be in the certificate's chain of issuers.
     var issuers: [[UInt8]] = []
     var emailAddress: String?
     var subjects: [SubjectTest: String] = [:]
@@ -17,7 +17,7 @@ struct CertificateFilter {
     var folding: ItemQuery.Folding = []
     /// Whether the certificate must lead to an issuer that this machine trusts.
     var isTrustedOnly = false
-    /// What the certificate must be good for.
+    /// The purpose that the certificate must be valid for.
     var purpose: SecPolicy.Purpose?
 
     private static let longestChain = 10
@@ -28,10 +28,10 @@ struct CertificateFilter {
     }
 
     var needsChain: Bool { isTrustedOnly || purpose == .basic }
-    /// When it must be good; now, unless the query says when.
+    /// The date at which the certificate must be valid: the query's, or now.
     var date: Date { validOn ?? Date() }
 
-    /// Whether the certificate itself is one that is looked for, by any issuer.
+    /// Whether the certificate itself matches, whatever its issuers.
     func matches(_ certificate: CertificateContent) -> Bool {
         if let validOn, !certificate.isValid(on: validOn) { return false }
         if let emailAddress, !certificate.hasEmailAddress(emailAddress) { return false }
@@ -59,8 +59,8 @@ struct CertificateFilter {
         }
     }
 
-    /// Whether one of the issuers is above the certificate that was issued by `issuer`. `above`
-    /// says who issued the stored certificates of a subject.
+    /// Whether one of the wanted issuers is in the chain of a certificate that `issuer` issued.
+    /// `above` returns the issuers of the stored certificates of a subject.
     func isIssued(
         by issuer: [UInt8], above: ([UInt8]) throws(RequestError) -> [[UInt8]]
     ) throws(RequestError) -> Bool {
@@ -89,7 +89,7 @@ extension CertificateContent {
 
 extension ItemQuery.Folding {
     fileprivate var options: String.CompareOptions {
-        // Texts are compared as they are written, but for what is to be ignored.
+        // Texts are compared literally, except for the differences to ignore.
         var options: String.CompareOptions = self == [] ? .literal : []
         if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
         if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }

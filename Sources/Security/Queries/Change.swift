@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// What the second dictionary of SecItemUpdate changes: attributes and the secret, nothing else.
+/// The changes in the second dictionary of SecItemUpdate: attributes and the secret.
 struct Change {
     private(set) var change = ItemChange()
     let secret: HeldSecret?
@@ -19,7 +19,7 @@ struct Change {
         }
         secret = try parameters.values.secret()
         if queryClass == .identities {
-            // One secret can't be that of both.
+            // One secret can't belong to both items.
             guard secret == nil else { throw .invalid(.badRequest) }
             try attributes.attributes.refuseUnlessShared()
         }

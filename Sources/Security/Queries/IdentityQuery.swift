@@ -6,18 +6,18 @@ struct IdentityQuery {
     var certificates: ItemQuery
     var keys: ItemQuery
 
-    /// References name certificates.
+    /// References in the query name certificates.
     init(_ certificates: ItemQuery, _ keys: ItemQuery) {
         self.certificates = certificates
         self.keys = keys
         self.keys.references = nil
     }
 
-    /// What an identity has of its certificate, although keys have it too.
+    /// Attributes that an identity has from its certificate, although keys have them too.
     private static let ofCertificate: Set<AttributeName> = [.label, .tokenID]
 
-    /// Leaves each attribute with the half that has it in an identity, and the keys with the private
-    /// ones.
+    /// Gives each attribute to the half that has it in an identity, and restricts the keys to
+    /// private ones.
     mutating func split() {
         let ofKeys = ItemClass.key.attributeRules
         certificates.attributes = certificates.attributes.filter {
@@ -32,7 +32,8 @@ struct IdentityQuery {
 }
 
 extension Attributes {
-    /// Where identities are changed or deleted, certificates and keys both are.
+    /// Throws for an attribute that only certificates or only keys have: a change of identities
+    /// changes both.
     func refuseUnlessShared() throws(RequestError) {
         let isShared = keys.allSatisfy {
             ItemClass.certificate.attributeRules[$0] != nil

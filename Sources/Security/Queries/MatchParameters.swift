@@ -3,11 +3,11 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// How a dictionary narrows a search down (`kSecMatch…`).
+/// The parameters that narrow a search (`kSecMatch…`).
 struct MatchParameters {
     private(set) var folding: ItemQuery.Folding = []
     private(set) var hostOrSubdomain: String?
-    /// nil is all.
+    /// nil means no limit.
     private(set) var limit: Int? = 1
     private(set) var items: [ItemReference]?
     /// Certificates, keys and identities of an item list.
@@ -23,12 +23,12 @@ struct MatchParameters {
     ) throws(RequestError) {
         for (key, value) in given { try add(key, value, queryClass) }
         certificateFilter.folding = folding
-        // No other class has any of what these ask for, and they let all of it through.
+        // These parameters match every item of other classes, which have no such properties.
         if !queryClass.hasCertificates { certificateFilter = CertificateFilter() }
     }
 
-    /// The keychains to search, where the dictionary says so; nil are those of the user's search
-    /// list.
+    /// The keychains to search, where the dictionary names them; nil means those of the user's
+    /// search list.
     var keychains: [String?]? {
         if let searchList { return searchList }
         guard items != nil else { return nil }
@@ -92,7 +92,7 @@ struct MatchParameters {
         }
     }
 
-    /// References of items that can't be here, as of other classes, name nothing.
+    /// References to items of other classes, or that can't be here, match nothing.
     private mutating func add(_ list: [Any], _ queryClass: QueryClass) throws(RequestError) {
         var references: [ItemReference] = []
         for item in list {

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The 20 bytes that name an item over restarts: `kSecValuePersistentRef`. An identity is named by
-/// the identifier of its certificate.
+/// The 20 bytes that identify an item across restarts: `kSecValuePersistentRef`. An identity is
+/// identified by its certificate.
 enum PersistentReference {
     case item(ItemReference)
     case identity(certificate: ItemReference)
@@ -40,7 +40,7 @@ enum PersistentReference {
         }
     }
 
-    /// The item that is named, or that of the identity's certificate.
+    /// The reference of the item, or of the identity's certificate.
     var reference: ItemReference {
         switch self {
         case .item(let reference), .identity(let reference): reference

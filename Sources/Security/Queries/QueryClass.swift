@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// What `kSecClass` may name: items of one class, or private keys joined with their certificates.
+/// The values of `kSecClass`: items of one class, or identities, which are private keys joined with
+/// their certificates.
 enum QueryClass: Hashable, Sendable {
     case items(ItemClass)
     case identities
@@ -34,7 +35,7 @@ enum QueryClass: Hashable, Sendable {
         }
     }
 
-    /// Whether certificates are among what is looked for.
+    /// Whether the search may find certificates.
     var hasCertificates: Bool { self == .identities || self == .items(.certificate) }
 
     /// Whether each item's data may need an authentication of its own (docs/secitem.md, Decisions).
@@ -42,7 +43,7 @@ enum QueryClass: Hashable, Sendable {
 }
 
 extension QueryClass {
-    /// The class that a dictionary names, or that of what it refers to.
+    /// The class that a dictionary names, or the class of the item that it refers to.
     init(
         code: QueryValue?, persistent: PersistentReference?, reference: ValueReference?
     ) throws(RequestError) {

@@ -2,16 +2,16 @@
 internal import Foundation
 internal import KeychainModel
 
-/// A dictionary sorted by what its keys are about (docs/secitem.md, Dictionary grammar). The first
-/// letter and the length of a key say which kind it is of.
+/// A dictionary sorted by the kinds of its keys (docs/secitem.md, Dictionary grammar). The first
+/// letter and the length of a key tell its kind.
 struct QueryParameters {
-    /// Keys that one dictionary may have.
+    /// The most keys of one dictionary.
     private static let mostKeys = 128
     private static let attributeLength = 4
     static let classKey = "class"
 
     private var classCode: QueryValue?
-    /// What these mean depends on the class, which may stand behind them.
+    /// Kept in order, as their meaning depends on the class, which may come after them.
     private(set) var attributes: [(name: AttributeName, value: QueryValue)] = []
     private(set) var match: [(key: MatchKey, value: QueryValue)] = []
     private(set) var returns: ReturnFields = []
@@ -52,7 +52,7 @@ struct QueryParameters {
         case authenticationUI = "u_AuthUI"
         case authenticationContext = "u_AuthCtx"
         case credentialReference = "u_CredRef"
-        // Known, and without a meaning here.
+        // Known keys without a meaning here.
         case tombstones = "u_Tomb"
         case callerName = "u_CallerName"
         case systemKeychain = "u_SystemKeychain"
@@ -70,8 +70,8 @@ struct QueryParameters {
         try read(dictionary, changesOnly: false)
     }
 
-    /// Of what SecItemUpdate changes: attributes and a secret. Any other key is taken for the name
-    /// of an attribute that does not exist.
+    /// For the changes of SecItemUpdate: attributes and a secret. Any other key is taken for the
+    /// name of an unknown attribute.
     init(changes dictionary: CFDictionary) throws(RequestError) {
         try read(dictionary, changesOnly: true)
     }
@@ -79,13 +79,13 @@ struct QueryParameters {
     private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(RequestError) {
         let count = dictionary.count
         guard count <= Self.mostKeys else { throw .invalid(.badRequest) }
-        // Both are in the same order. A walk through the dictionary itself would turn each value
-        // into one of Swift's, and data into one more copy.
+        // Both arrays have the same order. Iterating the dictionary itself would convert each value
+        // to a Swift type, and copy data once more.
         attributes.reserveCapacity(count)
         let (keys, values) = (dictionary.allKeys, dictionary.allValues)
         for index in 0..<min(keys.count, values.count) {
             guard let name = (keys[index] as AnyObject) as? NSString else {
-                // A number is taken for the name of an attribute, and there is none of that name.
+                // A number is taken for the name of an attribute, and no attribute has that name.
                 throw (keys[index] as AnyObject) is NSNumber
                     ? .invalid(.noSuchAttribute) : .invalid(.badRequest)
             }
@@ -93,7 +93,7 @@ struct QueryParameters {
         }
     }
 
-    /// The class that the dictionary names, or that of what it refers to.
+    /// The class that the dictionary names, or the class of the item that it refers to.
     func queryClass() throws(RequestError) -> QueryClass {
         try QueryClass(
             code: classCode, persistent: values.persistentReference, reference: values.reference)

@@ -2,13 +2,13 @@
 internal import Foundation
 internal import KeychainEndpoints
 
-/// One value of a dictionary as a caller gave it, with its class told apart once and for all.
+/// One value of a dictionary as the caller gave it, with its class determined once.
 enum QueryValue {
     case string(String)
     case data(NSData)
     case boolean(Bool)
     case number(Int64)
-    /// A number that is not whole, or too large to be counted with.
+    /// A number with a fraction, or one that is too large for an integer.
     case real(Double)
     /// Seconds since 2001.
     case date(Double)

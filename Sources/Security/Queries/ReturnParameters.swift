@@ -2,7 +2,7 @@
 internal import KeychainModel
 
 extension ReturnFields {
-    /// What a dictionary wants of an item (`kSecReturn…`).
+    /// Adds a part of an item that the dictionary asks for (`kSecReturn…`).
     mutating func add(
         _ key: QueryParameters.ReturnKey, _ value: QueryValue
     ) throws(RequestError) {

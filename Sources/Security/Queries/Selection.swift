@@ -3,13 +3,13 @@ internal import KeychainCertificates
 internal import KeychainMessages
 internal import KeychainModel
 
-/// Which items a dictionary means: what CopyMatching, Update and Delete read in the same way.
+/// The items that a dictionary means, which CopyMatching, Update and Delete read in the same way.
 ///
-/// An object, since it is large, never changes and is passed on.
+/// A class, since it is large, never changes and is passed on.
 final class Selection {
     enum Call { case copyMatching, update, delete }
 
-    /// What is to be looked for.
+    /// The query to send.
     enum Target {
         case items(ItemQuery)
         case identities(IdentityQuery)
@@ -17,16 +17,17 @@ final class Selection {
 
     let queryClass: QueryClass
     let target: Target
-    /// The keychains meant; nil are those of the user's search list.
+    /// The keychains to search; nil means those of the user's search list.
     let keychains: [String?]
     let returnFields: ReturnFields
     let context: AuthenticationContext?
-    /// nil is all.
+    /// nil means no limit.
     let limit: Int?
     let certificateFilter: CertificateFilter
-    /// Objects of a list that the search is restricted to, besides the references in its query.
+    /// Objects of an item list to which the search is restricted, beside the references in its
+    /// query.
     let listed: [ValueReference]
-    /// What the dictionary refers to.
+    /// The object that the dictionary refers to.
     let reference: ValueReference?
     let isPersistentReference: Bool
 
@@ -40,7 +41,7 @@ final class Selection {
         context = try parameters.use.context()
         let match = try MatchParameters(parameters.match, of: queryClass)
         try Self.refuse(parameters, attributes, match, queryClass, for: call)
-        // One that is used is named like the only one of a list.
+        // A keychain to use is treated as a search list with that keychain alone.
         guard parameters.use.keychain == nil || match.searchList == nil else {
             throw .invalid(.badRequest)
         }
@@ -73,7 +74,7 @@ final class Selection {
             return query
         }
         func describe(_ query: inout ItemQuery) {
-            // What the dictionary says itself comes before what it refers to.
+            // The dictionary's own attributes override those of the object that it refers to.
             if let own = parameters.values.reference?.attributes(for: query.itemClass) {
                 query.attributes.merge(own) { given, _ in given }
             }
@@ -93,7 +94,7 @@ final class Selection {
         }
     }
 
-    /// The items that are named one by one; nil where none are.
+    /// The references of single items that the dictionary names; nil where there are none.
     private static func references(_ values: ValueParameters, _ match: MatchParameters)
         -> [ItemReference]?
     {
@@ -115,13 +116,14 @@ final class Selection {
         if call != .delete, parameters.use.hasItemList { throw .invalid(.badRequest) }
         if call == .update, !parameters.returns.isEmpty { throw .invalid(.badRequest) }
         guard call == .copyMatching else { return }
-        // A persistent reference says everything.
+        // A persistent reference identifies the item completely.
         if parameters.values.persistentReference != nil,
             parameters.attributes.contains(where: { $0.name != .noLegacy })
         {
             throw .invalid(.badRequest)
         }
-        // Where something must be asked the service refuses it; file-based keychains do always.
+        // For other keychains the service refuses it where it would have to ask; file-based
+        // keychains always refuse.
         if queryClass.isPassword, parameters.returns.contains(.data), match.limit == nil,
             attributes.wantsFileBased
         {
@@ -131,8 +133,8 @@ final class Selection {
 }
 
 extension Selection.Call {
-    /// Update and Delete mean everything they find. Saying so is no mistake where it is Delete that
-    /// is told to: programs written for macOS do. Any narrower limit would be one.
+    /// Update and Delete apply to every item that they find. A limit that says so is accepted for
+    /// Delete, as programs written for macOS pass it; any narrower limit is refused.
     fileprivate func takes(_ match: [(key: QueryParameters.MatchKey, value: QueryValue)]) -> Bool {
         switch self {
         case .copyMatching: true
@@ -149,7 +151,7 @@ extension Selection.Call {
 }
 
 extension ValueReference {
-    /// The keychain that it lies in, where it knows.
+    /// The item's keychain, where the reference knows it.
     fileprivate var keychain: String? {
         guard case .password(let item) = self else { return nil }
         return item.keychain
@@ -157,7 +159,7 @@ extension ValueReference {
 }
 
 extension Attributes {
-    /// A whole name, as certificates carry it, is looked for in the form that items keep.
+    /// Converts a whole issuer name, as certificates contain it, to the form that items store.
     fileprivate mutating func normalizeIssuer() {
         guard case .data(let name)? = self[.issuer] else { return }
         self[.issuer] = .data(DistinguishedName.comparedContent(of: name))

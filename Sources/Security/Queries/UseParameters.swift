@@ -3,26 +3,27 @@ internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
-/// What a dictionary says of how a call goes about its work (`kSecUse…`).
+/// The parameters for the way in which a call works (`kSecUse…`).
 struct UseParameters {
-    /// The program's reason, shown where the user is asked.
+    /// The program's reason, which is shown where the user is asked.
     private(set) var reason: String?
     private(set) var hasItemList = false
-    /// The name of the one keychain that the call means.
+    /// The name of the one keychain that the call uses.
     private(set) var keychain: String?
     private var chosenUI = ItemQuery.AuthenticationUI.allow
     private var forbidsUI = false
     private var carrier: (any AuthenticationContextCarrier)?
 
-    /// The older key must not let in what the newer one keeps out, nor the other way round.
+    /// The stricter of the two keys counts: the older one must not allow what the newer one
+    /// forbids, nor the other way round.
     var authenticationUI: ItemQuery.AuthenticationUI {
         forbidsUI && chosenUI == .allow ? .fail : chosenUI
     }
 
-    /// What was proven already, and proofs that may be needed once more.
+    /// The context with proofs made before, and proofs that may be made again.
     func context() throws(RequestError) -> AuthenticationContext? {
         guard let carrier else { return nil }
-        // In a context that has ended nothing can be proven, nor was anything.
+        // An ended context has no proofs, and can't get any.
         guard let authentication = carrier.authentication else {
             throw .refused(.authenticationFailed)
         }
@@ -44,7 +45,7 @@ struct UseParameters {
         case (.operationPrompt, _), (.tombstones, _), (.callerName, _), (.systemKeychain, _),
             (.systemKeychainAlways, _), (.userIndependentKeychain, _):
             break
-        // A credential reference is a context in another form, of a system that is not this.
+        // A credential reference is a context in the form of another system.
         case (.credentialReference, _), (.authenticationContext, _), (.keychain, _),
             (.authenticationUI, _), (.noAuthenticationUI, _):
             throw .invalid(.badRequest)

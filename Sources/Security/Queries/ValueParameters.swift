@@ -4,7 +4,7 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// The secret or the item itself that lies in a dictionary (`kSecValue…`).
+/// The secret or the item itself in a dictionary (`kSecValue…`).
 struct ValueParameters {
     private var data: NSData?
     private(set) var persistentReference: PersistentReference?
@@ -31,9 +31,9 @@ struct ValueParameters {
 
 /// An object that stands for an item: `kSecValueRef`.
 enum ValueReference {
-    /// Names its item.
+    /// Refers to one item.
     case password(SecKeychainItem)
-    // These are what items may keep, and find them by that.
+    // Contents that items may have; each finds the items with that content.
     case certificate(SecCertificate)
     case key(SecKey)
     case identity(SecIdentity)
@@ -47,7 +47,7 @@ enum ValueReference {
         }
     }
 
-    /// By which items of the class are found.
+    /// The attributes by which items of the class are found.
     func attributes(for itemClass: ItemClass) -> Attributes {
         switch (self, itemClass) {
         case (.certificate(let certificate), .certificate): certificate.attributes

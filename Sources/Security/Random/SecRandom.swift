@@ -4,10 +4,10 @@ public import Foundation
 public final class SecRandom: NSObject, @unchecked Sendable {}
 public typealias SecRandomRef = SecRandom
 
-/// The system's random source; there is no other.
+/// The system's random source, the only one.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with bytes that can't be foreseen: for keys, salts and nonces.
+/// Fills memory with unpredictable bytes, for keys, salts and nonces.
 @discardableResult
 public func SecRandomCopyBytes(
     _ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer

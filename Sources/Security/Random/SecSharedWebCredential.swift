@@ -2,7 +2,7 @@
 public import Foundation
 
 /// A strong password that people can still type: four groups of three letters and digits, without
-/// those that look alike. 57 signs make it one of 10²¹.
+/// those that look alike. With 57 characters it is one of 10²¹.
 public func SecCreateSharedWebCredentialPassword() -> CFString? {
     var generator = SystemRandomNumberGenerator()
     let groups = (0..<4).map { _ in

@@ -3,8 +3,8 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStatusCodes
 
-/// Runs one of the calls and says how it went. The caller's variable is changed only where the call
-/// succeeds.
+/// Runs one of the calls and returns its status. The caller's variable is changed only where the
+/// call succeeds.
 func status(
     of call: () throws(RequestError) -> CFTypeRef?, into result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
@@ -18,7 +18,7 @@ func status(
     }
 }
 
-/// What was made, or nil with the refusal told in `error`.
+/// The object that `make` returns, or nil with the refusal in `error`.
 func result<Object>(
     tellingIn error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
     of make: () throws(RequestError) -> Object
@@ -33,7 +33,7 @@ func result<Object>(
 }
 
 extension NSError {
-    /// Foundation can't bridge an enum to a caught `NSError` here, so that a real one is made.
+    /// Made by hand, as Foundation can't bridge an enum to a caught `NSError` here.
     convenience init(status: OSStatus) {
         self.init(
             domain: NSOSStatusErrorDomain, code: Int(status),

@@ -2,7 +2,7 @@
 public import Foundation
 internal import KeychainStatusCodes
 
-/// What a status means, in a sentence for people.
+/// The meaning of a status, as a sentence for people.
 public func SecCopyErrorMessageString(
     _ status: OSStatus, _ reserved: UnsafeMutableRawPointer?
 ) -> CFString? {

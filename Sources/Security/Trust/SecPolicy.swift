@@ -2,12 +2,12 @@
 public import Foundation
 internal import KeychainCertificates
 
-/// What a certificate must be good for, for `kSecMatchPolicy`.
+/// The purpose that a certificate must be valid for, in `kSecMatchPolicy`.
 public final class SecPolicy: NSObject, @unchecked Sendable {
     enum Purpose: Hashable, Sendable {
-        /// Issued, in the end, by an issuer that this machine trusts.
+        /// Issued, directly or indirectly, by an issuer that this machine trusts.
         case basic
-        /// That of a server, of the name if there is one, or of a client.
+        /// For a server, of the given name if there is one, or for a client.
         case ssl(isServer: Bool, host: String?)
     }
 
@@ -21,17 +21,17 @@ public final class SecPolicy: NSObject, @unchecked Sendable {
     }
 }
 
-/// Certificates that lead to one that this machine trusts.
+/// A policy for certificates whose chain leads to an issuer that this machine trusts.
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 
-/// Certificates by which servers, or clients, show who they are. `hostname` is the server's name;
-/// addresses in numbers match no certificate here.
+/// A policy for certificates by which servers, or clients, identify themselves. `hostname` is the
+/// server's name; numeric addresses match no certificate here.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     SecPolicy(.ssl(isServer: server, host: hostname as String?))
 }
 
 extension CertificateContent {
-    /// Whether the certificate by itself is one for connections. Only a basic policy looks at its
+    /// Whether the certificate itself is valid for connections. Only a basic policy checks its
     /// issuer (docs/secitem.md, Matching rules).
     func isForSSL(isServer: Bool, host: String?, on date: Date) -> Bool {
         guard isValid(on: date), !extensions.hasUnknownCritical,
