@@ -140,8 +140,9 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// A program that a deputy relays is worth no more than a path: no rule knows it by a name that
-    /// the kernel guards; and by nothing at all where it has no name.
+    /// Removes facts that a rule must not know a relayed program by. Such a program is worth no
+    /// more than a path: names that the kernel guards become unknown, and so does the path where
+    /// the program has no name.
     private func bound(_ facts: inout PolicyFacts, _ caller: Caller) {
         for field in [TextField.unit, .slice, .userUnit, .app, .label] { facts[field] = .unknown }
         guard caller.identifier == nil else { return }

@@ -5,7 +5,7 @@ public import KeychainPolicyModel
 
 /// One operation on one item, with every fact that its judgement may rest on.
 public struct AccessRequest: Sendable {
-    /// What the store authenticates about the item.
+    /// The facts about the item that the store authenticates.
     public struct Item: Sendable {
         public let reference: ItemReference
         public let accessGroup: String
@@ -41,7 +41,7 @@ public struct AccessRequest: Sendable {
                 keychain: keychain)
         }
 
-        /// What policies can know of the item.
+        /// The facts about the item that policies can know.
         public var facts: PolicyFacts { described.facts }
     }
 

@@ -84,7 +84,7 @@ final class SharedWriter: @unchecked Sendable {
                     members.append(next)
                 } catch {
                     next.wake(error)
-                    // An error of the disk has ended the transaction, and undone all of it.
+                    // An error of the disk ends the transaction and undoes all of it.
                     if !connection.isInTransaction { throw error }
                 }
             }

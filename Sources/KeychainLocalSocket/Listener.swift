@@ -26,8 +26,8 @@ package final class Listener: Sendable {
             at: path, mode: mode, Self.listening(try SocketAddress.makeNumber()))
     }
 
-    /// Makes a socket for connections of whole records that may carry descriptors. It does not
-    /// listen yet: a child gets the socket and accepts the connections.
+    /// Makes a socket for connections of whole records that may carry descriptors. A child gets the
+    /// socket and accepts the connections.
     package convenience init(recordsAt path: String, mode: UInt32) throws(SocketError) {
         try self.init(at: path, mode: mode, try SocketAddress.make(SOCK_SEQPACKET))
     }
@@ -97,7 +97,7 @@ package final class Listener: Sendable {
         if bound != nil { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
     }
 
-    /// Refuses descriptors from peers; before Linux 6.16, which has no such refusal, descriptors at
+    /// Refuses descriptors from peers. Before Linux 6.16, which introduced that, descriptors at
     /// least block no thread: those of connections that were not accepted are closed with the
     /// listener.
     private static func listening(_ number: Int32) -> Descriptor {

@@ -196,7 +196,7 @@ public struct NewItem: Sendable, Equatable {
     public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 }
 
-/// What happens to a new item where an equal one exists.
+/// The treatment of a new item where an equal one exists.
 public enum WhenSame: UInt8, Sendable {
     /// The new item is added beside the other.
     case add

@@ -59,7 +59,7 @@ extension RequestError: CustomStringConvertible {
     }
 }
 
-/// What is wrong with a request. The numbers are those of `RequestError`.
+/// The mistake in a request. The numbers are those of `RequestError`.
 public enum InvalidRequest: UInt32, Sendable, CaseIterable {
     case badRequest = 1
     case noSuchAttribute = 2

@@ -139,7 +139,7 @@ extension CompiledPolicy {
     /// Far more than the largest policy takes.
     public static let mostSnapshotBytes = 64 << 20
 
-    /// The policy as bytes, little-endian words: what the daemon loads.
+    /// The policy as bytes, little-endian words, which the daemon loads.
     public var snapshot: [UInt8] { Self.bytes(of: image.words) }
 
     static func bytes(of words: [UInt32]) -> [UInt8] {

@@ -143,7 +143,7 @@ extension PolicyImage {
     package var checksum: UInt64 { UInt64(words[4]) | UInt64(words[5]) << 32 }
 }
 
-/// What a statement of a compiled policy does; the order in which leaf entries are sorted.
+/// The effect of a statement of a compiled policy, in the order in which leaf entries are sorted.
 package enum StatementKind: UInt32, CaseIterable {
     case forbid, closed, require, permit, share, redact, audit, limit, membership
 }

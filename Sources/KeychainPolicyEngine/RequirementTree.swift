@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requirements as words: a head (kind, and how many or which), then what belongs to it; children
+// Requirements as words: a head (kind, and a number), then the parts of the requirement; children
 // follow their parent.
 public import KeychainPolicyModel
 

@@ -194,8 +194,7 @@ extension SealedItem {
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.compactMap { PolicyEffect.attribute($0) }
-            // A program on the list of trusted programs must not learn which other programs are on
-            // it.
+            // A program that an item merely trusts must not learn which other programs it trusts.
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }

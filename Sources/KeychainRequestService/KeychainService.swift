@@ -14,7 +14,7 @@ internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
-    /// What a service is made of.
+    /// The parts that a service is built from.
     package struct Parts {
         package var folder: KeychainFolder
         package var vault: any KeyVault

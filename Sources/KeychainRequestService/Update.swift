@@ -143,7 +143,7 @@ extension Authorization {
     }
 }
 
-// MARK: What is judged
+// MARK: Requests to judge
 
 /// The requests that an update makes of an item beyond changing it. They are judged before the user
 /// is asked, and again when the items are changed.

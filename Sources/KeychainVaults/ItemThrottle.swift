@@ -2,7 +2,7 @@
 internal import KeychainLinuxSystem
 package import KeychainModel
 
-/// Slows down programs that try application passwords, as `UnlockThrottle` does with those of keychains.
+/// Slows down programs that guess application passwords, as `UnlockThrottle` does for keychains.
 ///
 /// Each item has a tally of its own. The right password of another item, which may be the guessing
 /// program's own, says nothing about this one; and a program that guesses at its own items delays

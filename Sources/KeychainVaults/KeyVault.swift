@@ -209,8 +209,8 @@ package struct LockGeneration: Sendable, Equatable {
     package func isSameUnlessLocked(_ other: LockGeneration) -> Bool { forgets == other.forgets }
 }
 
-/// Counts how often each keychain was locked, so that an unlock which began before a lock, and takes
-/// a while to derive its key, does not undo it.
+/// Counts how often each keychain was locked, so that an unlock which began before a lock, and
+/// takes a while to derive its key, does not undo it.
 package final class LockCounts: Sendable {
     private struct Counts {
         /// True while a lock removes keys.
@@ -281,7 +281,7 @@ package final class LockCounts: Sendable {
         try change({ $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
     }
 
-    /// The same for all of the users' keychains.
+    /// Removes the keys of all of the users' keychains with `body`; no key is kept meanwhile.
     package func lockAll(of users: [UInt32], _ body: () -> Void) {
         defer { tell(.all(users)) }
         try? change(
@@ -300,7 +300,7 @@ package final class LockCounts: Sendable {
             }, body)
     }
 
-    /// The same for all of the users' keychains.
+    /// Removes every key of all of the users' keychains with `body`.
     package func forgetAll(of users: [UInt32], _ body: () -> Void) {
         defer { tell(.all(users)) }
         try? change(

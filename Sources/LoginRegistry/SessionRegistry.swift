@@ -195,7 +195,7 @@ package final class SessionRegistry: Sendable {
             of: session.user)
     }
 
-    // MARK: Who is alive
+    // MARK: Live sessions
 
     /// The user's live sessions, newest last. The keys of dead ones are removed.
     package func live(_ user: UInt32) -> [LoginSession] { liveLogins(of: user)?.sessions ?? [] }

@@ -82,7 +82,8 @@ extension KeychainFile {
         }
     }
 
-    /// Counts entries of items that don't exist, or whose rows don't list them.
+    /// Counts entries of items that don't exist, or whose rows don't list them; removes them if
+    /// `removing`.
     private func strayEntries(removing: Bool) throws(KeychainStoreError) -> Int {
         var last = IndexEntry.first
         var count = 0

@@ -132,7 +132,8 @@ struct IndexTerm {
 
     static let all = IndexTerm(values: [])
 
-    /// The term for items of the class `attributed` with exactly these pairs.
+    /// The term for items of the class `attributed` with exactly these pairs, apart from the
+    /// schema.
     static func whole(_ attributes: Attributes) -> IndexTerm {
         IndexTerm(
             values: attributes.tellingPairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },

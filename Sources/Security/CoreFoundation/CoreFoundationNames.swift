@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 @_exported public import Foundation
 
-// Core Foundation's names for Foundation's classes, so that `query as CFDictionary` and `item as?
-// [String: Any]` mean here what they mean on Apple's systems.
+// Core Foundation's names for Foundation's classes, so that `query as CFDictionary` and
+// `item as? [String: Any]` mean here what they mean on Apple's systems.
 
 public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int

@@ -76,8 +76,8 @@ public func SecKeychainLockAll() -> OSStatus {
         .first { $0 != errSecSuccess }
     return refused ?? errSecSuccess
 }
+
 /// Whether the keychain is unlocked; the bits for reading and writing are always set.
-/// Whether the keychain is unlocked; an unlocked one can always be read and written.
 @discardableResult
 public func SecKeychainGetStatus(
     _ keychain: SecKeychain?, _ keychainStatus: UnsafeMutablePointer<SecKeychainStatus>
