@@ -288,11 +288,11 @@ extension AddingOne {
 
 extension ImportedItem {
     /// That of the application whose secret from the desktop's portal it is: the application asks the
-    /// portal, and no user could let it in. Of other items the programs are not known, and each is let in
-    /// by its user.
+    /// portal, and no user could let it in. Then that of the program which such items are known to be
+    /// of. Of other items the programs are not known, and each is let in by its user.
     fileprivate var group: String {
         PortalApplication(ofItem: attributes, secretBytes: secret.bytes.count)?.identifier
-            ?? "imported"
+            ?? ImportOwners().group(of: attributes) ?? ImportedItems.group
     }
 
     /// Seconds since 2001, as the source has it; none in the future.

@@ -345,7 +345,7 @@ final class Authorization {
             return found.map { ($0.question, $0.options) }
         }
         guard let result, let found else { return }
-        consent = service.consent.settle(result, on: found.item, for: client)
+        consent = service.consent.settle(result, on: found, for: client)
         search.admit(found.item)
     }
 

@@ -13,6 +13,8 @@ internal import KeychainVaults
 /// An item of another program's that the user lets the asking one have.
 struct Consent: Sendable {
     let item: ItemReference
+    /// Imported items that go with it, where the user says *always*.
+    let kin: [ItemReference]
     let choice: TrustChoice
     /// What the user has proven on that occasion: good for this request and not kept.
     let evidence: Evidence
@@ -21,6 +23,7 @@ struct Consent: Sendable {
 /// The item that the user could be asked about, and what they may choose.
 struct ConsentCandidate {
     let item: SealedItem
+    var kin: [ItemReference] = []
     let question: Question
     let options: ConsentOptions
 }
@@ -47,9 +50,10 @@ protocol ConsentStep: Sendable {
         _ query: ItemQuery, _ access: Authorization, strangers: Int
     ) -> [OthersItem]
     func settle(
-        _ result: ConsentResult, on item: SealedItem, for client: any Client
+        _ result: ConsentResult, on candidate: ConsentCandidate, for client: any Client
     ) -> Consent
-    /// Writes the program into the list of the item that its user has let it have.
+    /// Writes the program into the list of the item that its user has let it have, or gives it the
+    /// item where it belongs to no program.
     func list(_ search: SearchPass, _ access: Authorization) throws(RequestError)
 }
 
@@ -58,6 +62,7 @@ protocol ConsentStep: Sendable {
 struct TrustedApplicationConsent: ConsentStep {
     /// Items of the same name that are looked at, of whichever program.
     private static let mostCandidates = 8
+    private static let mostKin = 256
     /// Items of others, from which a search tells those that let the client in.
     private static let mostLetIn = 1024
 
@@ -84,8 +89,12 @@ struct TrustedApplicationConsent: ConsentStep {
             guard mayAsk(for: item, reading, given, access.service),
                 let options = options(of: item, reading, changing, caller)
             else { continue }
+            let kin =
+                options.proofs[.always] == nil
+                ? [] : kin(of: item, reading, changing, access.keychain, keys)
             return ConsentCandidate(
-                item: item, question: question(about: item, access), options: options)
+                item: item, kin: kin.map(\.reference),
+                question: question(about: item, kin, access), options: options)
         }
         return nil
     }
@@ -179,12 +188,40 @@ struct TrustedApplicationConsent: ConsentStep {
         return try access.service.context(intent, access, keys, scope, given: evidence)
     }
 
-    private func question(about item: SealedItem, _ access: Authorization) -> Question {
-        Question(
+    private func question(
+        about item: SealedItem, _ kin: [SealedItem], _ access: Authorization
+    ) -> Question {
+        let remark =
+            item.isImported
+            ? ImportedItems.remark(kin: kin.map(\.shownName))
+            : "The item belongs to \(ProgramName.shown(item.accessGroup))."
+        return Question(
             .read, names: [item.shownName], itemCount: 1, items: [item.reference],
             reason: access.intent.reason ?? access.client.context?.reason,
-            remarks: ["The item belongs to \(ProgramName.shown(item.accessGroup))."]
-                + access.client.caller.identity.remarks)
+            remarks: [remark] + access.client.caller.identity.remarks)
+    }
+
+    /// Other imported items of the kind, of those that ask for no proof. None where they are very many.
+    private func kin(
+        of item: SealedItem, _ reading: AuthorizationContext, _ changing: AuthorizationContext,
+        _ keychain: OpenKeychain, _ keys: RequestKeys
+    ) -> [SealedItem] {
+        guard item.isImported, let kind = ImportedItems.kind(of: item.attributes) else { return [] }
+        var query = ItemQuery(item.reference.itemClass)
+        query.attributes = kind
+        query.limit = Self.mostKin + 2
+        let found = try? keychain.file.find(
+            query, groups: [ImportedItems.group], keys: keys.classKeys)
+        guard let found, found.count <= Self.mostKin + 1 else { return [] }
+        return found.filter { other in
+            guard other.reference != item.reference,
+                ImportedItems.isOfKind(kind, other.attributes, like: item.attributes),
+                other.accessControl == .plain(other.protection),
+                case .allow = reading.judge(other, Evidence())
+            else { return false }
+            if case .deny = changing.judge(other, Evidence()) { return false }
+            return true
+        }
     }
 
     private func mayAsk(
@@ -222,8 +259,9 @@ struct TrustedApplicationConsent: ConsentStep {
     }
 
     func settle(
-        _ result: ConsentResult, on item: SealedItem, for client: any Client
+        _ result: ConsentResult, on candidate: ConsentCandidate, for client: any Client
     ) -> Consent {
+        let item = candidate.item
         var choice = result.choice
         if choice == .session, !authentication.trust.allow(item.reference, for: client.caller) {
             choice = .once
@@ -235,7 +273,8 @@ struct TrustedApplicationConsent: ConsentStep {
         client.notes.note(trust: choice.rawValue)
         let evidence = result.proven.reduce(Evidence()) { $0.adding($1) }
         client.notes.note(proven: evidence)
-        return Consent(item: item.reference, choice: choice, evidence: evidence)
+        return Consent(
+            item: item.reference, kin: candidate.kin, choice: choice, evidence: evidence)
     }
 
     func list(_ search: SearchPass, _ access: Authorization) throws(RequestError) {
@@ -248,19 +287,75 @@ struct TrustedApplicationConsent: ConsentStep {
             listedAt: Date().timeIntervalSinceReferenceDate)
         let meant = search.found ?? []
         let keys = try access.keys
-        try mayList(meant, access, keys)
-        for item in meant { try keys.unlock.check(item.availability) }
-        let guessed = meant.filter(\.needsApplicationPassword).map(\.reference)
+        if meant.count == 1, meant[0].isImported, let group = try own(meant[0], access, keys) {
+            return try give(meant[0], to: group, search, access, keys)
+        }
+        try write(meant, ItemChange(), access, keys) {
+            TrustList(($0?.applications ?? []) + [application])
+        }
+    }
+
+    private func write(
+        _ items: [SealedItem], _ change: ItemChange, _ access: Authorization, _ keys: RequestKeys,
+        trust: @escaping (TrustList?) -> TrustList?
+    ) throws(RequestError) {
+        let proven = access.consent?.evidence ?? Evidence()
+        try mayList(items, access, keys)
+        for item in items { try keys.unlock.check(item.availability) }
+        let reading = try context(access.intent, admitting: .trusted, access, keys, given: proven)
+        let guessed = items.filter(\.needsApplicationPassword).map(\.reference)
         _ = try access.service.guessing(guessed, in: access.keychain) {
             () throws(KeychainStoreError) in
             try access.keychain.file.update(
-                meant.map(\.meant), ItemChange(), nil, keys: keys.classKeys,
-                trust: { TrustList(($0?.applications ?? []) + [application]) }
+                items.map(\.meant), change, nil, keys: keys.classKeys, trust: trust
             ) { item in
-                guard case .allow(let grant) = try? access.verdict(on: item) else { return nil }
+                guard case .allow(let grant) = reading.judge(item, proven) else { return nil }
                 return grant
             }
         }
+    }
+
+    // MARK: Items of no program
+
+    /// The group that the client's new items go to, if the item may be among them.
+    private func own(
+        _ item: SealedItem, _ access: Authorization, _ keys: RequestKeys
+    ) throws(RequestError) -> String? {
+        guard let group = access.client.caller.accessGroups.first else { return nil }
+        let proven = access.consent?.evidence ?? Evidence()
+        let adding = try context(access.intent, admitting: .none, access, keys, given: proven)
+        let request = AccessRequest(
+            adding.circumstances.of(.encrypt, as: .add),
+            on: adding.item(item, group, item.accessControl))
+        guard case .allow = adding.judge.judge(request, proven) else { return nil }
+        return group
+    }
+
+    /// What was imported becomes the program's: it changes and deletes it like what it made itself.
+    private func give(
+        _ item: SealedItem, to group: String, _ search: SearchPass, _ access: Authorization,
+        _ keys: RequestKeys
+    ) throws(RequestError) {
+        var change = ItemChange()
+        change.accessGroup = group
+        try write([item], change, access, keys) { $0 }
+        // Kin that went elsewhere meanwhile, or that a rule keeps now, stay where they are.
+        let kin = found(access.consent?.kin ?? [], in: ImportedItems.group, access, keys)
+        if !kin.isEmpty { try? write(kin, change, access, keys) { $0 } }
+        guard let given = found([item.reference], in: group, access, keys).first else {
+            throw .state(.notFound)
+        }
+        search.admit(given)
+    }
+
+    private func found(
+        _ items: [ItemReference], in group: String, _ access: Authorization, _ keys: RequestKeys
+    ) -> [SealedItem] {
+        var query = ItemQuery(.attributed)
+        query.references = items
+        query.limit = nil
+        let found = try? access.keychain.file.find(query, groups: [group], keys: keys.classKeys)
+        return found ?? []
     }
 
     /// The policy may have changed while the user was asked.
@@ -301,5 +396,12 @@ private struct OthersMet {
             guard references.insert(reference).inserted else { return }
             sealed.append(((reference, isWhole), lettingIn))
         }
+    }
+}
+
+extension SealedItem {
+    fileprivate var isImported: Bool {
+        reference.itemClass == .attributed
+            && accessGroup.utf8.elementsEqual(ImportedItems.group.utf8)
     }
 }

@@ -12,6 +12,23 @@ package enum ProgramName {
     }
 }
 
+extension ImportedItems {
+    /// Names of kin that a question shows.
+    private static let mostNames = 3
+
+    /// What the answer *always* comes to, for the user who is asked about such an item.
+    package static func remark(kin names: [String]) -> String {
+        let own = "The item was imported and belongs to no program. Always gives it to this one"
+        guard !names.isEmpty else { return own + ", which may then change and delete it." }
+        let shown = names.prefix(mostNames).map { ShownText.quoted($0, longest: 60) }
+        let rest = names.count - shown.count
+        let list = shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return own
+            + ", and with it \(names.count == 1 ? "another" : "\(names.count) others") of its"
+            + " kind: \(list). The program may then change and delete them."
+    }
+}
+
 // MARK: What changes come to
 
 extension TrustChange {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import KeychainMessages
 import KeychainModel
 import KeychainUserPresence
+import KeychainVaults
 import Testing
 
 /// Items of other programs that a search through a deputy lists, and what becomes of asking for them.
@@ -200,6 +202,119 @@ import Testing
         #expect(throws: RequestError.state(.locked)) { try read(items[0], as: browser) }
         unlock()
         #expect(try found(["application": "browser"], as: browser).allSatisfy { !$0.isLocked })
+    }
+
+    @Test func `a keychain that was never opened hides no item of another one`() throws {
+        try world.ask(CreateKeychain(name: "work", password: ServiceInMemory.secret("w0rk")), .tool)
+        var secret = NewItem(.attributed)
+        secret.keychain = "work"
+        secret.attributes = pairs(["other": "x"])
+        try world.ask(Add(secret, secret: nil, returning: .reference), old)
+        try world.vault.forget(world.folder.keychain("work", of: geteuid()))
+        let item = try add(app, as: old)
+        world.person.chooses(.always)
+        _ = try read(item, as: browser)
+        #expect(
+            try found(app, as: browser) == [
+                AttributedMatch(keychain: "login", reference: item, isLocked: false),
+                AttributedMatch(keychain: "work", reference: nil, isLocked: true),
+            ])
+    }
+
+    // MARK: Imported items
+
+    private static let importing = """
+          - id: test.import
+            share: Imports.
+            tags: [broad]
+            operations: add
+            subject: {user: a}
+            resource: {class: attributed, access-group: imported}
+
+        """
+
+    @discardableResult
+    private func bring(_ named: [String: String], rules: String = "") throws -> ItemReference {
+        try world.use(rules: Self.importing + rules)
+        var item = NewItem(.attributed)
+        item.attributes = pairs(named)
+        item.attributes[.label] = .string("Key of \(named["n"] ?? "it")")
+        item.accessGroup = "imported"
+        item.trusted = []
+        return try world.ask(
+            Add(item, secret: ServiceInMemory.secret("key"), returning: .reference), .tool
+        ).reference
+    }
+
+    @Test func `always makes an imported item the program's own`() throws {
+        let item = try bring(app)
+        #expect(try found(app, as: browser) == locked(item))
+        world.person.chooses(.always)
+        #expect(try read(item, as: browser) == "key")
+        let question = try #require(world.person.questions.first)
+        #expect(question.contains("belongs to no program. Always gives it to this one, which"))
+        #expect(try found(app, as: browser).map(\.isLocked) == [false])
+        #expect(try read(item, as: browser) == "key")
+        let other = Program("/usr/bin/other", process: 41).relayed
+        #expect(try found(app, as: other) == locked(item))
+        world.person.leaves()
+        for change in changes(item).reversed() { #expect(try change(browser) == 1) }
+    }
+
+    @Test func `once leaves it where it is`() throws {
+        let item = try bring(app)
+        world.person.chooses(.once)
+        #expect(try read(item, as: browser) == "key")
+        for change in changes(item) {
+            #expect(throws: RequestError.refused(.notEntitled)) { try change(browser) }
+        }
+    }
+
+    @Test func `where a rule keeps it from the program's own it is listed there`() throws {
+        let item = try bring(
+            app,
+            rules: AskingVerb.rule("forbid: No.", "add")
+                + "    resource: {access-group: \"exe:/usr/bin/browser\"}\n")
+        world.person.chooses(.always)
+        #expect(try read(item, as: browser) == "key")
+        world.person.leaves()
+        #expect(try read(item, as: browser) == "key")
+        for change in changes(item) {
+            #expect(throws: RequestError.refused(.notEntitled)) { try change(browser) }
+        }
+    }
+
+    @Test func `always covers the imported items of its kind, and the question says so`() throws {
+        let first = try bring(app.merging(["n": "1"]) { $1 })
+        try bring(app.merging(["n": "2"]) { $1 })
+        try bring(app.merging(["n": "3"]) { $1 })
+        // Of another application, with other pairs, of another type, and made by a program here.
+        try bring(["application": "editor", "xdg:schema": "a.b", "n": "4"])
+        try bring(app)
+        try bring(["application": "browser", "xdg:schema": "c.d", "n": "5"])
+        try add(app.merging(["n": "6"]) { $1 }, as: old)
+        world.person.chooses(.always)
+        #expect(try read(first, as: browser) == "key")
+        let question = try #require(world.person.questions.first)
+        #expect(question.contains("2 others of its kind: “Key of 2”, “Key of 3”."))
+        world.person.leaves()
+        #expect(try found(["xdg:schema": "a.b"], as: browser).count == 3)
+        #expect(try found([:], as: browser).count == 3)
+    }
+
+    @Test func `items of types that many programs use are given one by one`() throws {
+        for schema in ["org.gnome.keyring.NetworkPassword", "org.freedesktop.Secret.Generic", ""] {
+            var named = ["server": "a", "xdg:schema": schema, "n": "1"]
+            if schema.isEmpty { named["xdg:schema"] = nil }
+            let first = try bring(named)
+            try bring(named.merging(["n": "2"]) { $1 })
+            world.person.chooses(.always)
+            _ = try read(first, as: browser)
+            #expect(try found([:], as: browser).count == 1)
+            var query = ItemQuery(.attributed)
+            query.references = [first]
+            #expect(try world.ask(Delete(query), browser) == 1)
+        }
     }
 
     // MARK: By name

@@ -13,6 +13,7 @@ import world
 from conftest import ALICE
 from test_policies import admin  # noqa: F401 (a fixture)
 from test_portal import sandbox  # noqa: F401 (a fixture)
+from test_prompters import Terminal
 from test_secret_service import WAIT, programs  # noqa: F401 (a fixture)
 
 PACKAGE = world.TOP / ".deps/gnome-keyring"
@@ -29,7 +30,10 @@ OPEN = """rules:
     tags: [broad]
     operations: [read-secret, read-attributes]
     subject: {via: secret-service}
-    resource: {class: attributed, access-group: [imported, "portal:*"]}
+    resource:
+      class: attributed
+      access-group: [imported, "portal:*", desktop-accounts, desktop-files, desktop-networks,
+                     "exe:/usr/bin/docker-credential-secretservice"]
 """
 
 
@@ -132,6 +136,29 @@ def test_an_application_in_a_sandbox_finds_the_secret_that_it_had(old, sandbox):
     # No program finds it that is no portal.
     assert old.shell.run("dbus-run-session -- secret-tool lookup app_id org.example.App9").status == 1
     assert old.shell.run("keychainctl secrets disable").status == 0
+
+
+def test_always_makes_a_program_s_own_what_it_kept_before(old):
+    assert old.shell.run(FROM_FILE, [PASSWORD, ALICE[1]], PATIENCE).status == 0
+    assert old.shell.run("keychainctl secrets enable").status == 0
+    program = world.TOOLS / "nextcloud"
+    shutil.copy("/usr/bin/secret-tool", program)
+    terminal = Terminal(ALICE[0])
+    try:
+        terminal.prompter("always", ALICE[1])
+        terminal.start(f"env HOME={terminal.user.pw_dir} dbus-run-session -- {program} lookup"
+                       " server Nextcloud user Nextcloud_7; echo \"<status $?>\"")
+        for word in ("<to choose>", "<asked>", "xxx7", "<status 0>"):
+            terminal.hears(word)
+        # With no user to ask: the eighth shape's items, of which one was asked for.
+        found = old.shell.run(f"dbus-run-session -- {program} search --all server Nextcloud").text
+        assert len(set(re.findall("user = (Nextcloud_[0-9]+)", found))) == len(range(7, COUNT, 11))
+        assert old.shell.run(f"dbus-run-session -- {program} clear server Nextcloud user Nextcloud_7").status == 0
+        assert old.shell.run(f"dbus-run-session -- {program} lookup server Nextcloud user Nextcloud_7").status == 1
+    finally:
+        terminal.shell.close(force=True)
+        program.unlink()
+        old.shell.run("keychainctl secrets disable")
 
 
 def test_a_running_service_is_copied_over_its_bus(old, admin):
