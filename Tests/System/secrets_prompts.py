@@ -149,7 +149,7 @@ def refused_twice(what):
     nothing = {"unlock": None, "create": "Failed", "collection": "AccessDenied", "item": "IsLocked"}[what]
 
     def prompt():
-        """nil where none is offered."""
+        """None where none is offered."""
         try:
             told = peer.call(*calls[what])
         except dbus.DBusException as error:
