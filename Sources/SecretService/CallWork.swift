@@ -93,9 +93,11 @@ struct CallWork: Sendable {
             _ = try answers.values([])
             return introspected([])
         default:
-            return try ofProperties { properties throws(ServiceError) in
+            var outcome = try ofProperties { properties throws(ServiceError) in
                 try answers.values(properties)
             }
+            outcome.effects = [.showed(answers.place, items: nil)]
+            return outcome
         }
     }
 

@@ -25,8 +25,8 @@ enum Effect: Sendable {
     case listed([ItemName], in: Scope.Place)
     /// The client was shown a stand-in.
     case stood(ItemName, StandIn)
-    /// The client has looked at the collection, and is told of changes from then on; with the items that
-    /// it was told, where it asked for them.
+    /// The client has looked at the collection or at one of its items, and is told of changes from then
+    /// on; with the items that it was told, where it asked for them.
     case showed(Scope.Place, items: [ItemName]?)
 }
 

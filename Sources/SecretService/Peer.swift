@@ -30,7 +30,7 @@ final class Peer {
     var callsUnderWay = 0
     var sessions: [String: TransferSession] = [:]
     var prompts: [String: Prompt] = [:]
-    /// The collections whose properties it has read: it is told of changes in them.
+    /// The collections whose properties, or an item's of which, it has read: it is told of changes in them.
     var watched: Set<Scope.Place> = []
     /// What it knows as `Items` of collections, where it has asked for that.
     var shown: [Scope.Place: ShownItems] = [:]

@@ -564,9 +564,9 @@ def introspects():
 class Listener:
     """Hears what a program is told that has looked at a collection."""
 
-    def __init__(self, peer, collection=LOGIN):
+    def __init__(self, peer, path=LOGIN, interface=COLLECTION):
         self.peer, self.heard, self.loop = peer, [], GLib.MainLoop()
-        peer.call(collection, PROPERTIES, "GetAll", "s", COLLECTION)
+        peer.call(path, PROPERTIES, "GetAll", "s", interface)
         peer.bus.add_signal_receiver(self.hear, None, None, path_keyword="path", member_keyword="member")
 
     def hear(self, *said, path=None, member=None):
@@ -603,6 +603,11 @@ def signals():
     peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("new", variant_level=1))
     expect(listener.hears(item, "PropertiesChanged"), {"Label": "new"}, "the label")
     listener.hears(LOGIN, "ItemChanged", lambda told: told == (item,))
+    # One that has looked at the item alone, as libsecret's SecretItem does.
+    looker = Listener(Peer(), item, ITEM)
+    looker.peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("newer", variant_level=1))
+    expect(looker.hears(item, "PropertiesChanged"), {"Label": "newer"}, "the label, of the item alone")
+    listener.hears(item, "PropertiesChanged", lambda told: told == {"Label": "newer"})
     listener.heard.clear()
     expect(peer.create(session, b"two", replace=True, kind="told"), item, "a replaced item")
     expect(listener.hears(item, "PropertiesChanged"),

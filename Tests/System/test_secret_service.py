@@ -670,3 +670,42 @@ def test_wherever_the_service_or_the_keychain_is_killed_at_each_call_what_was_an
         words[said]()
         desk.shell.sendline("")
     assert said == "<done>", desk.shell.before
+
+
+MANAGER = """rules:
+  - id: manager.sees-all
+    share: It shows its user all that programs keep.
+    tags: [broad, same-user]
+    operations: [read-secret, read-attributes, list, update, delete]
+    subject: {{exe: /usr/bin/secret-tool, trusted-exe: true, via: secret-service}}
+    resource: {{class: attributed, access-group: "*"}}
+  - id: manager.asks
+    require: presence
+    within: 5m
+    scope: process
+    operations: {asked}
+    subject: {{exe: /usr/bin/secret-tool, member: false}}
+    resource: {{class: attributed}}
+"""
+
+
+@pytest.mark.parametrize("asked, names", [
+    ("[read-secret, update, delete]", True), ("[read-secret, read-attributes, list, update, delete]", False)])
+def test_a_window_for_all_items_shows_names_unasked_or_none(login, programs, admin, asked, names):
+    """Why no policy of the vendor's lets Seahorse see all (docs/decisions/families.md)."""
+    shell = login()
+    shell.run("rm -rf ~/.local/share/dbus-1; keychainctl secrets enable")
+    other = world.TOOLS / "other-tool"
+    shutil.copy("/usr/bin/secret-tool", other)
+    other.chmod(0o755)
+    stored = shell.run(f"printf s3cret | dbus-run-session -- {other} store --label='Of another' kind shown")
+    assert stored.status == 0, stored
+    admin(MANAGER.format(asked=asked))
+    # All of the collection, as Seahorse asks for them.
+    told = shell.run("dbus-run-session -- sh -c 'secret-tool search --all kind shown 2>&1;"
+                     " dbus-send --session --print-reply --dest=org.freedesktop.secrets"
+                     " /org/freedesktop/secrets/collection/login"
+                     " org.freedesktop.DBus.Properties.Get string:org.freedesktop.Secret.Collection"
+                     " string:Items'").text
+    assert ("Of another" in told) == names, told
+    assert "s3cret" not in told, told
