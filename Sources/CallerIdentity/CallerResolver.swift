@@ -153,7 +153,8 @@ package final class CallerResolver: Sendable {
         guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
         else { return .unknown }
         if let snap = label.snap(executable) { return .label(snap) }
-        guard process.sharesOurNamespaces() else { return .unknown }
+        guard process.sharesOurNamespaces(), user == 0 || process.hasTheRightsOfItsFile
+        else { return .unknown }
         return TrustedPath.isTrusted(executable)
             ? .trustedExecutable(executable.path) : .executable(executable.path)
     }

@@ -35,6 +35,20 @@ package struct OpenedExecutable: Sendable {
     /// where that can't be told.
     var givesRights: Bool { kc_gives_rights(descriptor.number) != 0 }
 
+    /// Whether a process with these credentials has the rights that the file gives: its user where it is
+    /// setuid, its group where it is setgid, and some capability where it bears any. False also where
+    /// that can't be told.
+    func hasGivenItsRights(to process: ProcessCredentials) -> Bool {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe fstat(descriptor.number, &status) == 0 else { return false }
+        let (givesUser, givesGroup) = (status.st_mode & S_ISUID != 0, status.st_mode & S_ISGID != 0)
+        guard !givesUser || process.users.contains(status.st_uid),
+            !givesGroup || process.groups.contains(status.st_gid)
+        else { return false }
+        return givesUser || givesGroup || process.hasCapabilities
+    }
+
     /// Passes on the contents in order; false where they could not be read, or are longer than
     /// `limit`.
     package func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {

@@ -38,6 +38,14 @@ extension PinnedProcess {
         return file.givesRights
     }
 
+    /// Whether the process has the rights that its file gives, if it gives any. A process in a user
+    /// namespace of its own may name any file as its executable (prctl(2), PR_SET_MM_MAP) for another
+    /// one that shares its memory: with the name come no rights.
+    package var hasTheRightsOfItsFile: Bool {
+        guard let file = openExecutable() else { return false }
+        return !file.givesRights || credentials().map(file.hasGivenItsRights) ?? false
+    }
+
     /// The words after the name of a line.
     static func value(of name: String, in lines: [UInt8]) -> [Substring] {
         let line = String(decoding: lines, as: UTF8.self).split(separator: "\n")
@@ -50,6 +58,10 @@ extension PinnedProcess {
 package struct ProcessCredentials: Sendable, Equatable {
     package let realUser: UInt32
     package let effectiveUser: UInt32
+    /// Real, effective, saved and of the file system.
+    let users: Set<UInt32>
+    let groups: Set<UInt32>
+    let hasCapabilities: Bool
     /// Whether the process has, or may take, rights that its user's other programs lack: another
     /// user's, another group's than its own, or capabilities.
     package let hasForeignRights: Bool
@@ -66,8 +78,10 @@ package struct ProcessCredentials: Sendable, Equatable {
             let permitted = capabilities.flatMap({ UInt64($0, radix: 16) })
         else { return nil }
         (realUser, effectiveUser) = (users[0], users[1])
-        let isRoots = Set(users) == [0]
+        (self.users, self.groups) = (Set(users), Set(groups))
+        hasCapabilities = permitted != 0
         hasForeignRights =
-            Set(users).count > 1 || Set(groups).count > 1 || (permitted != 0 && !isRoots)
+            self.users.count > 1 || self.groups.count > 1
+            || (hasCapabilities && self.users != [0])
     }
 }

@@ -235,7 +235,13 @@ package final class LockCounts: Sendable {
     private let counts = ShortLock(Counts())
     /// Serialises the writing and the removing of keys.
     private let changing = Mutex(())
-    private let observer = ShortLock<(@Sendable (Change) -> Void)?>(nil)
+    /// The function in a type of its own. A lock hands out its value as a generic one: a bare closure
+    /// is wrapped for that and the wrapped one is written back, so that each look would make every
+    /// later call deeper, until the stack ends.
+    private struct Observer: Sendable {
+        let call: @Sendable (Change) -> Void
+    }
+    private let observer = ShortLock<Observer?>(nil)
 
     package init() {}
 
@@ -247,10 +253,10 @@ package final class LockCounts: Sendable {
 
     /// `observer` is called after each change, on the thread that makes it.
     package func observe(_ observer: @escaping @Sendable (Change) -> Void) {
-        self.observer.withLock { $0 = observer }
+        self.observer.withLock { $0 = Observer(call: observer) }
     }
 
-    private func tell(_ change: Change) { observer.withLock { $0 }?(change) }
+    private func tell(_ change: Change) { observer.withLock { $0 }?.call(change) }
 
     /// The present generation. Waits for a lock that is removing keys: keys read afterwards are
     /// without them.

@@ -107,6 +107,11 @@ final class PromptRateLimiter: Sendable {
         var denials: [Subject: Denials] = [:]
         var latest: Instant
 
+        /// A terminal on which nothing was proven.
+        func isUnproven(_ place: PrompterPlace) -> Bool {
+            place.isTerminal && proven[place] == nil
+        }
+
         subscript(pace place: PrompterPlace) -> Pace {
             get { proven[place] ?? (place.isTerminal ? terminals : desktop) }
             set {
@@ -184,7 +189,12 @@ final class PromptRateLimiter: Sendable {
 
     private static func allows(_ matter: Matter, _ state: State, _ now: Instant) -> Bool {
         let recent = state.asked.filter { $0.at + window >= now }
-        return recent.count < mostInAll
+        // Any program can ask on terminals of its own making. So those have one limit for all, and
+        // what it asks there leaves the desktop and proven terminals as they are.
+        let hasRoom =
+            !state.isUnproven(matter.place)
+            || recent.count(where: { state.isUnproven($0.place) }) < mostInAll
+        return hasRoom
             && recent.count(where: { $0.place == matter.place }) < mostInWindow
             && subjects(of: matter).allSatisfy { subject in
                 state.denials[subject].map { now >= $0.silentUntil } ?? true

@@ -252,7 +252,7 @@ package final class PromptedAuthenticator: Authenticator {
     func find(for client: any Client) throws(RequestError) -> Prompter {
         if let registered = prompters.prompter(for: client.caller) { return registered }
         guard let place = terminal(of: client) else { throw .refused(.interactionNotAllowed) }
-        let challenge = try prompters.expect(at: place)
+        let challenge = try prompters.expect(at: place, for: client.caller.user)
         guard client.startPrompter(challenge: challenge),
             let prompter = prompters.arrival(
                 of: challenge, within: Self.arrivalDeadline, unless: client.hasGone)

@@ -12,12 +12,16 @@ internal import KeychainSecrets
 /// group of the process that connects.
 package final class PrompterRegistry: @unchecked Sendable {
     private struct Awaited {
+        let user: UInt32
         let place: PrompterPlace
         var prompter: Prompter?
     }
 
     static let challengeBytes = 16
-    private static let mostAwaited = 64
+    /// A program may promise prompters and start none: each is waited for some seconds, so one user's
+    /// leave room for all others'.
+    private static let mostAwaitedOfUser = 16
+    private static let mostAwaited = 512
 
     private let condition = Condition()
     private var registered: [PrompterPlace: Prompter] = [:]
@@ -64,13 +68,17 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     // MARK: Prompters for one question
 
-    /// A name under which a prompter there may attach, once.
-    package func expect(at place: PrompterPlace) throws(RequestError) -> [UInt8] {
+    /// A name under which a prompter of the user's there may attach, once.
+    package func expect(
+        at place: PrompterPlace, for user: UInt32
+    ) throws(RequestError) -> [UInt8] {
         condition.lock()
         defer { condition.unlock() }
-        guard awaited.count < Self.mostAwaited else { throw .refused(.tooManyRequests) }
+        guard awaited.values.count(where: { $0.user == user }) < Self.mostAwaitedOfUser,
+            awaited.count < Self.mostAwaited
+        else { throw .refused(.tooManyRequests) }
         let challenge = RandomBytes.make(Self.challengeBytes)
-        awaited[challenge] = Awaited(place: place, prompter: nil)
+        awaited[challenge] = Awaited(user: user, place: place, prompter: nil)
         return challenge
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainLinuxSystem
 import KeychainModel
 import Synchronization
 import Testing
@@ -74,6 +75,25 @@ import Testing
         var seen: LockGeneration?
         try counts.keep(Self.login, since: begun) { seen = counts.now(Self.login) }
         #expect(seen == begun)
+    }
+
+    @Test func `changes without number reach the observer from the same depth of the stack`() {
+        let counts = LockCounts()
+        let told = Told()
+        counts.observe { _ in told.count.add(1, ordering: .relaxed) }
+        let isDone = DispatchSemaphore(value: 0)
+        // A stack on which they would not fit, if each of them left anything on it.
+        let hasBegun = DetachedThread.start(stackBytes: 128 * 1024) {
+            for _ in 0..<20_000 { try? counts.lock(Self.login) {} }
+            isDone.signal()
+        }
+        #expect(hasBegun)
+        isDone.wait()
+        #expect(told.count.load(ordering: .relaxed) == 20_000)
+    }
+
+    private final class Told: Sendable {
+        let count = Atomic<Int>(0)
     }
 
     private final class Seen: Sendable {

@@ -153,11 +153,21 @@ private final class Asking {
     {
         for number in 0..<6 {
             for _ in 0..<10 {
-                #expect(asking.ask(matter(at: terminal(UInt32(number))), .proven) == 0)
+                #expect(asking.ask(matter(at: terminal(UInt32(number))), .undecided) == 0)
             }
             #expect(!asking.begins(matter(at: terminal(UInt32(number)))))
         }
         #expect(!asking.begins(matter(at: terminal(99))))
+    }
+
+    @Test func `sixty questions on terminals of a program's making leave others as they are`() {
+        #expect(asking.ask(matter(at: terminal(50)), .proven) == 0)
+        for number in 0..<60 {
+            #expect(asking.ask(matter(at: terminal(UInt32(100 + number))), .undecided) == 0)
+        }
+        #expect(!asking.begins(matter(at: terminal(99))))
+        #expect(asking.ask(matter(at: terminal(50)), .proven) == 0)
+        #expect(asking.ask(matter(at: desktop), .proven) == 0)
     }
 
     @Test func `a right answer forgives the wrong ones, a yes does not`() {

@@ -61,7 +61,7 @@ import Testing
     // MARK: One for each question
 
     @Test func `a prompter attaches under the name that was given out, once and there`() throws {
-        let challenge = try registry.expect(at: Self.place)
+        let challenge = try registry.expect(at: Self.place, for: 1000)
         #expect(challenge.count == PrompterRegistry.challengeBytes)
         let (elsewhere, _) = try prompter(at: Self.other)
         let (first, _) = try prompter()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `a prompter that comes later is waited for`() throws {
-        let challenge = try registry.expect(at: Self.place)
+        let challenge = try registry.expect(at: Self.place, for: 1000)
         let registry = registry
         let prompter = try prompter().0
         let attaching = Background { try registry.attach(prompter, challenge: challenge) }
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `no prompter is waited for in vain, nor for a program that has gone`() throws {
         for (time, isGone) in [(Duration.seconds(30), true), (.milliseconds(10), false)] {
-            let challenge = try registry.expect(at: Self.place)
+            let challenge = try registry.expect(at: Self.place, for: 1000)
             #expect(registry.arrival(of: challenge, within: time, unless: { isGone }) == nil)
             #expect(throws: RequestError.state(.notFound)) {
                 try registry.attach(try prompter().0, challenge: challenge)
@@ -103,13 +103,19 @@ import Testing
         }
     }
 
-    @Test func `names are given out for a number of questions`() throws {
-        let names = Set(try (0..<64).map { _ in try registry.expect(at: Self.place) })
-        #expect(names.count == 64)
+    @Test func `prompters that one user promises leave room for another user's`() throws {
+        let names = Set(try (0..<16).map { _ in try registry.expect(at: Self.place, for: 1000) })
+        #expect(names.count == 16)
         #expect(throws: RequestError.refused(.tooManyRequests)) {
-            _ = try registry.expect(at: Self.place)
+            _ = try registry.expect(at: Self.place, for: 1000)
+        }
+        for user: UInt32 in 1001...1031 {
+            for _ in 0..<16 { _ = try registry.expect(at: Self.place, for: user) }
+        }
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
+            _ = try registry.expect(at: Self.place, for: 1032)
         }
         _ = registry.arrival(of: names.first ?? [], within: .zero, unless: { false })
-        _ = try registry.expect(at: Self.place)
+        _ = try registry.expect(at: Self.place, for: 1000)
     }
 }

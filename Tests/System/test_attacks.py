@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second program of the same user, and other users: what they try, and that they get nothing."""
 
+import grp
 import os
 import pathlib
 import re
@@ -47,6 +48,64 @@ def test_a_program_that_becomes_another_gets_nothing_in_either_name(victim):
     assert attack("read_anything") == "None"
     said = attack("become_another_program_after_connecting").split()
     assert said in ([], ["1", "0", str(wire.REFUSED_NOT_ENTITLED)])
+
+
+@pytest.fixture
+def guarded():
+    """A program of root's that runs with a group of its own: no program of its user can take it over."""
+    program = world.PREFIX / "libexec/guarded"
+    shutil.copy(os.path.realpath("/usr/bin/python3"), program)
+    os.chown(program, 0, grp.getgrnam("games").gr_gid)
+    program.chmod(0o2755)
+    world.run("gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", TOOLS / "become.so",
+              pathlib.Path(__file__).with_name("become.c"))
+    yield program
+    program.unlink()
+
+
+SPEAK = f"""import ctypes, os, sys
+sys.path.insert(0, "{TOOLS}")
+import wire
+name, group = sys.argv[1], os.getegid()
+os.setresgid(group, group, group)
+if name:
+    assert ctypes.CDLL("{TOOLS}/become.so").become(name.encode()) == 0
+    assert os.readlink("/proc/self/exe") == name
+    print(wire.Client().ask(wire.read_item("guarded", "me")))
+else:
+    client = wire.Client()
+    client.ask(wire.add_plain_item("guarded", "me"), b"its own")
+    print(client.ask(wire.read_item("guarded", "me")))
+"""
+
+
+def test_a_file_that_gives_rights_names_no_program_without_them(login, guarded):
+    if world.as_user(ALICE[0], "unshare", "-Ur", "true").returncode != 0:
+        pytest.skip("no user namespaces for users here")
+    login()
+    own = world.as_user(ALICE[0], guarded, "-B", "-c", SPEAK, "")
+    assert own.stdout.strip() == "b'its own'", own
+    seen = world.as_user(ALICE[0], "/usr/bin/python3", "-B", "-c", SPEAK, str(guarded))
+    assert seen.stdout.strip() == str(wire.REFUSED_NOT_ENTITLED), seen
+    # Under the name of a file that gives none it is that program, as after any other take-over.
+    plain = world.as_user(ALICE[0], "/usr/bin/python3", "-B", "-c", SPEAK, "/usr/bin/sleep")
+    assert plain.stdout.strip() == str(wire.REFUSED_NOT_FOUND), plain
+
+
+def test_no_number_of_locks_ends_the_service(login, daemon):
+    """Each of them once left two frames on the stack for the next: 6,440 of all users ended it."""
+    shell = login()
+    before = daemon.pid
+    done = world.as_user(BOB[0], "/usr/bin/python3", "-B", "-c", f"""import sys
+sys.path.insert(0, "{TOOLS}")
+import wire
+client = wire.Client()
+for _ in range(8000):
+    client.ask(wire.Message(wire.LOCK, wire.text(None)))
+""")
+    assert done.returncode == 0, done
+    assert shell.run(ADD).status == 0
+    assert daemon.pid == before and daemon.process.poll() is None
 
 
 def test_a_bind_mount_does_not_lend_another_program_s_name(victim):
