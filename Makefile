@@ -85,7 +85,7 @@ crash: build
 test-system: build
 	$(BUILD) --product keychain-calls
 	$(BUILD) --product keychain-fido-soft
-	@for what in aws docker git-test keyring secrets libraries; do scripts/install-dependencies $$what \
+	@for what in aws docker git-test keyring secrets rust libraries; do scripts/install-dependencies $$what \
 		|| echo "$$what can't be had here: the tests that need it are skipped"; done
 	scripts/test-system
 

@@ -146,7 +146,7 @@ def test_helpers_have_items_of_their_own(kept, git_server):
     assert (get.status, get.text.strip()) == (1, "credentials not found in native keychain")
 
 
-def test_git_s_own_test_of_helpers_passes(shell, tools):
+def git_s_own_test(run, helper):
     """t0303 of git's source, beside the git of the system."""
     needs(world.TOP / ".deps/git-test", "git's own test")
     folder = world.TOOLS / "git-test"
@@ -157,12 +157,17 @@ def test_git_s_own_test_of_helpers_passes(shell, tools):
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
-    done = shell.run(
-        f"cd {folder}/t; GIT_TEST_CHAIN_LINT=0 GIT_TEST_EXT_CHAIN_LINT=0 GIT_TEST_INSTALLED=/usr/bin"
-        " TEST_OUTPUT_DIRECTORY=$HOME/t0303 GIT_TEST_CREDENTIAL_HELPER=keychain"
-        " sh t0303-credential-external.sh; cd")
+    try:
+        return run(f"cd {folder}/t; GIT_TEST_CHAIN_LINT=0 GIT_TEST_EXT_CHAIN_LINT=0"
+                   " GIT_TEST_INSTALLED=/usr/bin TEST_OUTPUT_DIRECTORY=$HOME/t0303"
+                   f" GIT_TEST_CREDENTIAL_HELPER={helper} sh t0303-credential-external.sh; cd")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_git_s_own_test_of_helpers_passes(shell, tools):
+    done = git_s_own_test(shell.run, "keychain")
     assert "# passed all 12 test(s)" in done.text, done.text
-    shutil.rmtree(folder)
 
 
 @pytest.fixture
