@@ -5,8 +5,8 @@ internal import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 
-/// The prompters that wait for questions: one for each display and each terminal, and those that
-/// were started for a single question.
+/// The prompters that wait for questions: one for each display and each terminal, and prompters
+/// that were started for a single question.
 ///
 /// Only the installed `keychain-prompter` may register: it is setgid, and the kernel reports the
 /// group of the process that connects.
@@ -25,7 +25,7 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     package init() {}
 
-    /// Keeps a prompter for its place until it hangs up; refused while another is there.
+    /// Keeps a prompter for its place until it hangs up; refused while another one is alive there.
     package func register(_ prompter: Prompter) throws(RequestError) {
         guard let place = prompter.place else { throw .state(.noSession) }
         condition.lock()
@@ -34,7 +34,7 @@ package final class PrompterRegistry: @unchecked Sendable {
         registered[place] = prompter
     }
 
-    /// Windows of a login that another has taken the screen from are seen by no user.
+    /// False for a display whose login is not active: its user can't see its windows.
     private static func isInFront(_ place: PrompterPlace) -> Bool {
         guard case .display(_, let login) = place else { return true }
         return LoginSessions.isActive(login) == true
@@ -47,7 +47,7 @@ package final class PrompterRegistry: @unchecked Sendable {
     }
 
     package func prompter(for caller: Caller) -> Prompter? {
-        // Looked at after the lock: logind may take its time to answer.
+        // Checked without the lock, as logind may take long to answer.
         let candidates = registered(at: PrompterPlace.all(for: caller))
         return candidates.first {
             $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
@@ -64,7 +64,7 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     // MARK: Prompters for one question
 
-    /// A name under which a prompter there may attach, once.
+    /// Returns a challenge with which a prompter at the place may attach, once.
     package func expect(at place: PrompterPlace) throws(RequestError) -> [UInt8] {
         condition.lock()
         defer { condition.unlock() }
@@ -84,7 +84,7 @@ package final class PrompterRegistry: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits until the expected prompter is there, the client no longer waits, or time is up.
+    /// Waits until the expected prompter has attached, the client no longer waits, or time is up.
     func arrival(
         of challenge: [UInt8], within time: Duration, unless isGone: () -> Bool
     ) -> Prompter? {
