@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pam_keychain.so and keychaind say to each other, defined once for both.
+// The frames between pam_keychain.so and keychaind, defined once for both.
 //
 //     header (12 bytes)   magic u32 | version u16 | verb u16 | length of the body u32
 //     body of a request   uid u32 | ticket i32 | leader i32 | audit session u32 | flags u16
