@@ -56,7 +56,7 @@ extension FileReader {
 }
 
 extension PolicyBox {
-    /// Whether the sessions are all in the mask.
+    /// Whether a condition limits the sessions to those of the mask.
     func isOfSessions(_ mask: UInt8) -> Bool {
         conditions.contains {
             if case .choice(.session, let own) = $0 { own & ~mask == 0 } else { false }
