@@ -57,8 +57,8 @@ package final class OwnStarter: Sendable {
     ) throws(SystemError) -> ChildProcess {
         try ChildProcess(
             executable: program, arguments: [], environment: [],
-            // The child's errors go to the log, which is standard output: standard error is closed to
-            // the messages of libraries.
+            // The child's errors go to the log, which is standard output: standard error is closed
+            // to the messages of libraries.
             passing: [(source: socket.number, target: listener), (source: 1, target: 2)],
             newSession: true)
     }

@@ -119,6 +119,7 @@ struct LineReading {
 
     private func show(_ bytes: UnsafeRawBufferPointer) {
         // Control characters are not echoed in a visible answer either.
+        // Safe: the caller lends one byte of its buffer for this call.
         guard let first = unsafe bytes.first, first >= 0x20 else { return }
         _ = unsafe StandardStream.write(bytes, to: descriptor)
     }
