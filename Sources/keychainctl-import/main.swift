@@ -7,8 +7,8 @@ internal import KeychainSecrets
 internal import Terminal
 
 // Reads sources for keychainctl import: files of other programs, and the items of a program that
-// offers org.freedesktop.secrets. It connects to no keychain, opens no file, and ends after the last
-// item. Its only descriptors are the source, its output, and the pipe for a password.
+// offers org.freedesktop.secrets. It connects to no keychain, opens no file, and ends after the
+// last item. Its only descriptors are the source, its output, and the pipe for a password.
 //
 //     keychainctl-import FORMAT NAME <SOURCE
 //     keychainctl-import FORMAT NAME password <SOURCE 3<PASSWORD
