@@ -2,14 +2,14 @@
 internal import CShadow
 internal import Glibc
 
-/// What the machine's account database says of a user.
+/// A user's entry in the machine's account database.
 package struct Account: Sendable, Equatable {
     package let name: String
     package let user: UInt32
     /// The account's first group.
     package let group: UInt32
 
-    /// nil where there is no such account, or that can't be told.
+    /// nil where there is no such account, or the database can't be read.
     package static func name(of user: UInt32) -> String? {
         // Safe: `look` lends the entry and the buffer for this call, and tells the buffer's length.
         unsafe look { entry, buffer, found in
@@ -24,7 +24,7 @@ package struct Account: Sendable, Equatable {
         }
     }
 
-    /// Names of all groups of an account; nil where that can't be told.
+    /// The names of all groups of an account; nil where they can't be read.
     package static func groups(of name: String) -> [String]? {
         let primary = unsafe look { entry, buffer, found in
             unsafe getpwnam_r(name, entry, buffer.baseAddress!, buffer.count, found)
@@ -42,8 +42,8 @@ package struct Account: Sendable, Equatable {
         return names
     }
 
-    /// Whether the machine's own database says that it takes no password. An account that is
-    /// locked, or known elsewhere only, is none of those.
+    /// Whether the machine's own database says that the account needs no password. False for an
+    /// account that is locked, or that only another database has.
     package static func hasEmptyPassword(_ name: String) -> Bool {
         // Safe: everything the library writes to lives as long as it is looked at.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in

@@ -5,9 +5,9 @@ package import KeychainLinuxSystem
 package struct AuthenticationRequest: Sendable, Equatable {
     package let service: String
     package let account: String
-    /// Who asks, where that is another person than the account's.
+    /// The asking user's name, where the account is another person's.
     package let asker: String?
-    /// Whose question it is: the account's own user or, of an approval, the asker's.
+    /// The user whose question it is: the account's own or, for an approval, the asker's.
     package let user: UInt32
 
     package init(service: String, account: String, asker: String?, user: UInt32) {
@@ -18,27 +18,27 @@ package struct AuthenticationRequest: Sendable, Equatable {
     }
 }
 
-/// Why PAM is not asked.
+/// Why PAM can't be asked.
 package enum StarterError: Error, Equatable, Sendable {
     /// PAM has no file for the service.
     case noService
-    /// As many questions are open as may be.
+    /// The limit of open questions is reached.
     case busy
-    /// `keychain-auth` is not installed as it should be.
+    /// `keychain-auth` is not properly installed.
     case failed
-    /// It is not there, does not answer in time, or is another version's.
+    /// The starter is absent, does not answer in time, or has another version.
     case notAnswering
 }
 
-/// Starts `keychain-auth`, which has rights that its asker has not.
+/// Starts `keychain-auth`, which has rights that the starting process lacks.
 package protocol AuthenticationStarter: Sendable {
-    /// `keychain-auth` talks on a copy of the conversation.
+    /// `keychain-auth` gets a copy of the conversation's descriptor.
     func start(
         _ request: AuthenticationRequest, talkingOn conversation: Descriptor
     ) throws(StarterError) -> any RunningAuthentication
 }
 
-/// A `keychain-auth` that was started. It ends with this value.
+/// A running `keychain-auth`. It ends with this value.
 package protocol RunningAuthentication: Sendable {
     func state(withinSeconds seconds: Double) -> AuthenticationState
     /// Ends it at once.
@@ -48,6 +48,6 @@ package protocol RunningAuthentication: Sendable {
 package enum AuthenticationState: Sendable {
     case running
     case ended
-    /// What started it is gone, and it with that.
+    /// The process that started it has gone, and it ended too.
     case lost
 }

@@ -3,8 +3,8 @@ internal import KeychainLinuxSystem
 package import KeychainLocalSocket
 internal import Synchronization
 
-/// `keychain-auth-starter` as this process's child, where no service manager runs it. It listens on
-/// the same socket and checks the same.
+/// Runs `keychain-auth-starter` as this process's child, where no service manager runs it. It
+/// listens on the same socket and makes the same checks.
 package final class OwnStarter: Sendable {
     private static let listener: Int32 = 3
     private static let pauseMilliseconds: UInt32 = 200
@@ -15,8 +15,8 @@ package final class OwnStarter: Sendable {
     private let log: @Sendable (String) -> Void
     private let child: Mutex<ChildProcess?>
 
-    /// To be made before this process gives up what PAM's modules may need, and by a thread that
-    /// lives as long as it: the child ends with that.
+    /// Must be called before this process gives up rights that PAM's modules may need, and on a
+    /// thread that lives as long as the process: the child ends with that thread.
     package init(
         program: String, socket path: String, log: @escaping @Sendable (String) -> Void
     ) throws(SocketError) {
@@ -26,8 +26,8 @@ package final class OwnStarter: Sendable {
         do { child = Mutex(try Self.start(program, socket)) } catch { throw SocketError(error) }
     }
 
-    /// Starts it again whenever it ends. Connections that come in between wait for that one, which
-    /// has no more rights than this process has by then.
+    /// Restarts the child whenever it ends. Connections made in between wait for the new child,
+    /// which has no more rights than this process has by then.
     package func keep() -> Bool {
         DetachedThread.start { [self] in
             while let running = child.withLock({ $0 }) {
@@ -36,7 +36,7 @@ package final class OwnStarter: Sendable {
                 child.withLock { child in
                     guard child != nil else { return }
                     log("keychain-auth-starter ended; it is started again")
-                    // This thread never ends while there is a child.
+                    // This thread must not end while there is a child.
                     if let anew = try? Self.start(program, socket) { child = anew }
                 }
             }
@@ -57,7 +57,8 @@ package final class OwnStarter: Sendable {
     ) throws(SystemError) -> ChildProcess {
         try ChildProcess(
             executable: program, arguments: [], environment: [],
-            // The log is standard output; standard error is closed to what a library says.
+            // The child's errors go to the log, which is standard output: standard error is closed
+            // to the messages of libraries.
             passing: [(source: socket.number, target: listener), (source: 1, target: 2)],
             newSession: true)
     }

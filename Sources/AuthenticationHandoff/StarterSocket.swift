@@ -4,9 +4,9 @@ package import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import Synchronization
 
-/// The socket of `keychain-auth-starter`: a connection for each question.
+/// The socket of `keychain-auth-starter`, with a connection for each question.
 package struct StarterSocket: AuthenticationStarter {
-    /// To be there, and to start a process.
+    /// Seconds to connect, and to start a process.
     private static let patience = 5.0
 
     private let path: String
@@ -50,7 +50,7 @@ package struct StarterSocket: AuthenticationStarter {
 private final class StartedAuthentication: RunningAuthentication {
     private let connection: RecordConnection
     private let log: @Sendable (String) -> Void
-    /// One thread may look while another ends it.
+    /// Locked, since one thread may read it while another ends the process.
     private let known = Mutex(AuthenticationState.running)
 
     init(_ connection: RecordConnection, _ log: @escaping @Sendable (String) -> Void) {
@@ -71,14 +71,14 @@ private final class StartedAuthentication: RunningAuthentication {
         }
     }
 
-    /// What is ended from here is not lost.
+    /// A process ended from here does not count as lost.
     func end() {
         known.withLock { if $0 == .running { $0 = .ended } }
         connection.hangUp()
     }
 }
 
-/// The records, by the code in C that `keychain-auth-starter` reads them with.
+/// The records, coded by the C code that `keychain-auth-starter` uses.
 enum AuthRecord {
     enum Word: Equatable {
         case started
@@ -86,16 +86,16 @@ enum AuthRecord {
         case noService
         case busy
         case failed
-        /// This program, its version or its request.
+        /// This program, its version or its request is refused.
         case refused
     }
 
     static let longestReply = Int(KC_AUTH_REPLY_SIZE)
 
-    /// `.failed` where it is too long, or makes no sense.
+    /// Throws `.failed` where the request is too long, or makes no sense.
     static func bytes(of request: AuthenticationRequest) throws(StarterError) -> [UInt8] {
         let asker = request.asker ?? ""
-        // A text in C ends where a zero is.
+        // A C string ends at a zero byte.
         let hasZero = [request.service, request.account, asker].contains { $0.utf8.contains(0) }
         var bytes = [UInt8](repeating: 0, count: Int(KC_AUTH_REQUEST_SIZE))
         // Safe: the texts are borrowed for the call, and the array has the size of a request.

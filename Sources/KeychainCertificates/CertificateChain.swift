@@ -2,17 +2,17 @@
 package import FoundationEssentials
 package import KeychainModel
 
-/// The way from a certificate up to a trusted issuer (RFC 5280, without revocation).
+/// The chain from a certificate up to a trusted issuer (RFC 5280, without revocation).
 package struct CertificateChain {
     private static let longest = 10
-    /// A keychain may be full of certificates that name each other.
+    /// Limited, as a keychain may be full of certificates that name each other.
     private static let mostSignatures = 100
 
     private let anchors: TrustedAnchors
     private let date: Date
     private let stored: ([UInt8]) throws(RequestError) -> [CertificateContent]
 
-    /// `stored` gives the certificates in the keychain whose subject has the normalised name.
+    /// `stored` returns the keychain's certificates whose subject has the normalised name.
     package init(
         anchors: TrustedAnchors, date: Date,
         stored: @escaping ([UInt8]) throws(RequestError) -> [CertificateContent]
@@ -28,7 +28,7 @@ package struct CertificateChain {
         try isTrusted(certificate, below: 0, Budget())
     }
 
-    /// `below` certificates stand between this one and the one that was asked about.
+    /// `below` is the number of certificates between this one and the first one.
     private func isTrusted(
         _ certificate: CertificateContent, below count: Int, _ budget: Budget
     ) throws(RequestError) -> Bool {
@@ -39,7 +39,7 @@ package struct CertificateChain {
         guard let name = certificate.issuer.normalizedContent else { return false }
         let issuers = try anchors.issuers(name) + stored(name)
         for issuer in issuers where issuer.der != certificate.der {
-            // An anchor is one because it is in the list, whatever it says of itself.
+            // An anchor is trusted because it is in the list, whatever its extensions say.
             guard issuer.extensions.maySignCertificates(above: count) || anchors.contains(issuer),
                 budget.signatures > 0
             else { continue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CertificateContent {
-    /// Whether one of its names is that of the host.
+    /// Whether one of the certificate's names is the host's.
     package func isFor(host: String) -> Bool {
         extensions.hostNames.contains { covers($0, host) }
     }

@@ -4,7 +4,8 @@ package import KeychainModel
 extension CertificateContent {
     private static let encodedAsDER: Int64 = 3
 
-    /// By which an item of this certificate is found (docs/secitem.md, kSecClassCertificate).
+    /// The attributes by which an item of this certificate is found (docs/secitem.md,
+    /// kSecClassCertificate).
     package var itemAttributes: Attributes {
         var attributes: Attributes = [
             .certificateType: .number(Int64(version)),
@@ -18,7 +19,7 @@ extension CertificateContent {
         return attributes
     }
 
-    /// Those of a new item, which has a name too.
+    /// The attributes of a new item, which also has a name.
     package var attributesOfNewItem: Attributes {
         var attributes = itemAttributes
         attributes[.label] = summary.map(AttributeValue.string)

@@ -2,26 +2,26 @@
 package import FoundationEssentials
 internal import SwiftASN1
 
-/// What an X.509 certificate says (RFC 5280). Whether any of it is true is not judged here.
+/// The content of an X.509 certificate (RFC 5280). Its claims are not checked here.
 package struct CertificateContent {
     package let der: [UInt8]
     /// 1, 2 or 3.
     package let version: Int
-    /// As it is encoded, with a zero before a high bit.
+    /// The number as it is encoded, with a zero before a high bit.
     package let serialNumber: [UInt8]
     package let issuer: DistinguishedName
     package let subject: DistinguishedName
-    /// nil where it is no date.
+    /// nil where it can't be read as a date.
     package let notBefore: Date?
     package let notAfter: Date?
     package let publicKey: SubjectPublicKey
     package let extensions: CertificateExtensions
-    /// What is signed, how, and the signature.
+    /// The signed bytes, the algorithm, and the signature.
     let signed: [UInt8]
     let signatureAlgorithm: [UInt]
     let signature: [UInt8]
 
-    /// nil for bytes that are not one certificate and nothing else.
+    /// nil for bytes that are not exactly one certificate.
     package init?(_ der: [UInt8]) {
         guard let root = try? DER.parse(der), root.identifier == .sequence,
             let parts = root.children, parts.count == 3, parts[2].identifier == .bitString,
@@ -54,7 +54,7 @@ package struct CertificateContent {
         self.extensions = extensions
     }
 
-    /// The first field, where it is there; 0 where it makes no sense.
+    /// The version in the first field, if there is one; 0 for a senseless one.
     private static func version(_ fields: inout ArraySlice<ASN1Node>) -> Int {
         let tag = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
         guard fields.first?.identifier == tag else { return 1 }
@@ -64,7 +64,7 @@ package struct CertificateContent {
         return Int(bytes[0]) + 1
     }
 
-    /// Names of the people and machines it is for, the most telling first.
+    /// The name of its person or machine: the common name, or else the next most telling one.
     package var summary: String? {
         subject.texts(of: DistinguishedName.commonName).last
             ?? subject.texts(of: DistinguishedName.organizationalUnit).last

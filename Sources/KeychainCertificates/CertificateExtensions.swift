@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import SwiftASN1
 
-/// What a certificate says beyond the fields that all have.
+/// The extensions of a certificate.
 package struct CertificateExtensions {
     package private(set) var subjectKeyIdentifier: [UInt8]?
     package private(set) var emailAddresses: [String] = []
     package private(set) var hostNames: [String] = []
-    /// Whether it is the certificate of an issuer, and how many may stand below.
+    /// Whether it is an issuer's certificate, and the most certificates below it.
     private(set) var isAuthority = false
     private(set) var mostBelow: Int?
     /// nil where the key may be used for anything.
     private(set) var keyUsage: [UInt8]?
     private(set) var purposes: [[UInt]]?
-    /// Something that must be understood, and is not known here.
+    /// Whether there is a critical extension that is unknown here.
     package private(set) var hasUnknownCritical = false
 
     package enum Purpose: UInt8, Sendable {
@@ -32,8 +32,8 @@ package struct CertificateExtensions {
     private static let subjectAlternativeNameType: [UInt] = [2, 5, 29, 17]
     private static let tag = ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific)
 
-    /// Of the fields behind the public key. nil where they are no extensions; one whose own content
-    /// makes no sense says nothing.
+    /// Reads the fields after the public key. nil where they are no extensions; an extension whose
+    /// own content makes no sense is ignored.
     init?(_ fields: some Sequence<ASN1Node>) {
         guard let field = fields.first(where: { $0.identifier == Self.tag }) else { return }
         guard let list = field.children?.first?.children else { return nil }

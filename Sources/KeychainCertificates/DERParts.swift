@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// The parts of a DER value that may be a private key: it is taken apart where it lies.
+/// The parts of a DER value that may be a private key, read without copying.
 struct DERParts {
     enum Tag {
         static let integer: UInt8 = 0x02
@@ -32,12 +32,12 @@ struct DERParts {
         return DERParts(secret, content)
     }
 
-    /// The bytes, for those that are no secret.
+    /// The bytes, for parts that are no secret.
     var bytes: [UInt8] { rest.map(byte) }
     var held: HeldSecret { HeldSecret(secret.bytes.part(rest)) }
     var count: Int { rest.count }
 
-    /// Definite lengths of up to four bytes.
+    /// Reads definite lengths of up to four bytes.
     private func content() -> Range<Int>? {
         var position = rest.lowerBound + 1
         guard position < rest.upperBound else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import SwiftASN1
 
-/// The name of a subject or an issuer, as a certificate carries it.
+/// The name of a subject or an issuer in a certificate.
 package struct DistinguishedName {
     private let name: ASN1Node
 
@@ -29,7 +29,7 @@ package struct DistinguishedName {
         }
     }
 
-    /// The form in which names are compared: texts without blanks around them, single blanks inside,
+    /// The form for comparing names: texts without blanks around them, single blanks inside,
     /// capital letters, and the plainest type that can hold them.
     package var normalized: [UInt8] {
         var serializer = DER.Serializer()
@@ -39,7 +39,7 @@ package struct DistinguishedName {
         return serializer.serializedBytes
     }
 
-    /// The same without the tag and the length of the whole: what items keep.
+    /// The same without the tag and the length of the whole, as items store it.
     package var normalizedContent: [UInt8]? {
         (try? DER.parse(normalized))?.children?.flatMap { $0.encodedBytes }
     }
@@ -101,7 +101,7 @@ extension ASN1Node {
         switch identifier {
         case .utf8String, .printableString, .ia5String, .numericString, .visibleString:
             return String(validating: bytes, as: UTF8.self)
-        // Latin letters in practice.
+        // In practice these are Latin letters.
         case .teletexString: return String(String.UnicodeScalarView(bytes.map(Unicode.Scalar.init)))
         case .bmpString:
             let units = stride(from: 0, to: bytes.count - 1, by: 2).map {
@@ -114,8 +114,8 @@ extension ASN1Node {
 }
 
 extension DistinguishedName {
-    /// What a name is compared by: of a whole name its normalised content; other bytes are taken for
-    /// that already.
+    /// The form by which a name is compared: a whole name's normalised content; other bytes count
+    /// as that already.
     package static func comparedContent(of bytes: [UInt8]) -> [UInt8] {
         guard let node = try? DER.parse(bytes), let name = DistinguishedName(node) else {
             return bytes

@@ -2,7 +2,7 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// The curves over prime fields that keys may be on.
+/// The supported curves over prime fields.
 package enum EllipticCurve: CaseIterable, Sendable {
     case p256, p384, p521
 
@@ -14,9 +14,9 @@ package enum EllipticCurve: CaseIterable, Sendable {
         }
     }
 
-    /// Bytes of one coordinate, and of a private number.
+    /// The bytes of one coordinate, and of a private number.
     package var fieldBytes: Int { (bits + 7) / 8 }
-    /// Bytes of a point that is written in full.
+    /// The bytes of an uncompressed point.
     package var pointBytes: Int { 1 + 2 * fieldBytes }
 
     /// Throws where the bytes are no point of the curve.
@@ -45,7 +45,7 @@ package enum EllipticCurve: CaseIterable, Sendable {
         }
     }
 
-    /// A new private key: its public point with the private number behind it.
+    /// A new private key: its public point, then the private number.
     func newKey() -> Data {
         switch self {
         case .p256: P256.Signing.PrivateKey().x963Representation

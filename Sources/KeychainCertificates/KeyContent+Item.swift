@@ -9,7 +9,7 @@ package enum KeyClass {
 }
 
 extension KeyContent {
-    /// What an item gets that is added for this key (docs/secitem.md, kSecClassKey).
+    /// The attributes of a new item for this key (docs/secitem.md, kSecClassKey).
     package var attributesOfNewItem: Attributes {
         let uses: [AttributeName: Bool] = [
             .canEncrypt: !isPrivate, .canDecrypt: isPrivate, .canSign: isPrivate,
@@ -20,9 +20,9 @@ extension KeyContent {
         return attributes(of: uses).merging(attributesOfQuery) { $1 }
     }
 
-    /// By which an item of this key is found, whatever became of its uses meanwhile.
+    /// The attributes by which an item of this key is found, whatever its uses are by now.
     package var attributesOfQuery: Attributes {
-        // Private is what Apple's systems call public keys too.
+        // Apple's systems call public keys private, too.
         let facts: [AttributeName: Bool] = [
             .isPrivate: true, .isModifiable: true, .isSensitive: false,
             .wasAlwaysSensitive: false, .isExtractable: true, .wasNeverExtractable: false,
@@ -41,7 +41,7 @@ extension KeyContent {
         facts.mapValues { .number($0 ? 1 : 0) }
     }
 
-    /// What an item of this key keeps.
+    /// The secret of an item for this key.
     package var secret: HeldSecret {
         privateBytes ?? HeldSecret(SecretBytes(copying: publicBytes))
     }

@@ -4,8 +4,8 @@ internal import CryptoExtras
 internal import FoundationEssentials
 package import KeychainSecrets
 
-/// A key in the form in which it leaves the program: PKCS #1 for RSA; for curves over prime fields a
-/// point, with the private number behind it; 32 bytes for the others.
+/// A key in its exported form: PKCS #1 for RSA; for curves over prime fields a point, followed by
+/// the private number; 32 bytes for the others.
 package struct KeyContent: Sendable {
     package let kind: KeyKind
     package let publicBytes: [UInt8]
@@ -84,7 +84,7 @@ package struct KeyContent: Sendable {
     private struct Read {
         let kind: KeyKind
         let publicBytes: [UInt8]
-        /// Where the key was written in another form than it is kept in.
+        /// The key in the stored form, where it was written in another one.
         var rewritten: HeldSecret?
     }
 
@@ -119,13 +119,13 @@ package struct KeyContent: Sendable {
         let point = unsafe Array(bytes[..<curve.pointBytes])
         let number = unsafe UnsafeRawBufferPointer(rebasing: bytes[curve.pointBytes...])
         let derived = try unsafe curve.point(of: number)
-        // A point that is another key's would make it be found under that key's name.
+        // With the point of another key, the key would be found under that key's name.
         guard Array(derived) == point else { return nil }
         return Read(kind: .curve(curve), publicBytes: point)
     }
 }
 
-/// The name by which a key and its certificates know each other: `kSecAttrApplicationLabel`.
+/// The name that a key and its certificates share: `kSecAttrApplicationLabel`.
 package enum KeyLabel {
     package static func of(_ publicKey: [UInt8]) -> [UInt8] {
         Array(Insecure.SHA1.hash(data: publicKey))
@@ -133,7 +133,7 @@ package enum KeyLabel {
 }
 
 extension Data {
-    /// A copy in memory that is wiped; what the library handed out is overwritten.
+    /// A copy in memory that is wiped; the library's own memory is overwritten.
     consuming func movedToLockedMemory() -> SecretBytes {
         let secret = SecretBytes(count: count) { (span: inout MutableRawSpan) in
             // Safe: the span is as long as the data.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// Keys as files have them: PKCS #1, SEC 1, PKCS #8 and SubjectPublicKeyInfo, not encrypted.
+/// Keys in files: PKCS #1, SEC 1, PKCS #8 and SubjectPublicKeyInfo, not encrypted.
 package enum KeyFile {
     private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]
     private static let ecPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1]
@@ -11,7 +11,7 @@ package enum KeyFile {
     private static let curveTag: UInt8 = 0xA0
     private static let pointTag: UInt8 = 0xA1
 
-    /// Of whichever form the bytes have; nil for none of them.
+    /// Reads any of these forms; nil for other bytes.
     package static func privateKey(_ der: HeldSecret) -> KeyContent? {
         var whole = DERParts(der)
         guard var parts = whole.take(DERParts.Tag.sequence), whole.isAtEnd,
@@ -24,7 +24,7 @@ package enum KeyFile {
         }
     }
 
-    /// SubjectPublicKeyInfo, or PKCS #1.
+    /// Reads SubjectPublicKeyInfo, or PKCS #1.
     package static func publicKey(_ der: HeldSecret) -> KeyContent? {
         var whole = DERParts(der)
         guard var parts = whole.take(DERParts.Tag.sequence), whole.isAtEnd else { return nil }
@@ -51,7 +51,7 @@ package enum KeyFile {
         }
     }
 
-    /// With the name of the curve where there is one.
+    /// The algorithm, with the curve's name where there is one.
     private static func algorithm(
         _ parts: inout DERParts
     ) -> (type: KeyKind.KeyType, curve: [UInt8]?)? {
@@ -59,7 +59,7 @@ package enum KeyFile {
         switch sequence?.take(DERParts.Tag.objectIdentifier)?.bytes {
         case rsaEncryption: return (.rsa, nil)
         case ecPublicKey:
-            // A curve that is told by its numbers has no name, and is none of ours.
+            // A curve given by its parameters has no name, and is not supported.
             guard let curve = sequence?.take(DERParts.Tag.objectIdentifier)?.bytes,
                 EllipticCurve.allCases.contains(where: { $0.objectIdentifier == curve })
             else { return nil }
@@ -70,9 +70,9 @@ package enum KeyFile {
         }
     }
 
-    /// The number's length says which curve it is on: it is as long as the curve's field. Others have
-    /// fields of that length too, so a name must be the same curve's, and without one the public
-    /// point must be there, which lies on no other.
+    /// The curve follows from the number's length, which is that of the curve's field. Other curves
+    /// have fields of that length too, so a given name must be this curve's; and without a name
+    /// there must be the public point, which is on no other curve.
     private static func sec1(_ der: HeldSecret, on outer: [UInt8]? = nil) -> KeyContent? {
         var whole = DERParts(der)
         guard var parts = whole.take(DERParts.Tag.sequence),
@@ -104,7 +104,7 @@ package enum KeyFile {
 }
 
 extension EllipticCurve {
-    /// SEC 2 and RFC 5480.
+    /// From SEC 2 and RFC 5480.
     fileprivate var objectIdentifier: [UInt8] {
         switch self {
         case .p256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of key it is, and how large.
+/// The kind and the size of a key.
 package enum KeyKind: Hashable, Sendable {
     case rsa(bits: Int)
     case curve(EllipticCurve)
@@ -18,7 +18,7 @@ package enum KeyKind: Hashable, Sendable {
     /// Larger ones take minutes to make.
     package static let generatedRSABits = 2048...4096
 
-    /// What a new key shall be; nil where no key can be that.
+    /// The kind of a new key; nil where no such key exists.
     package init?(new type: KeyType, bits: Int?) {
         switch type {
         case .rsa:
@@ -51,6 +51,6 @@ package enum KeyKind: Hashable, Sendable {
         }
     }
 
-    /// Bytes of a block: what one operation takes or makes.
+    /// The bytes of a block, which one operation takes or makes.
     package var blockBytes: Int { (bits + 7) / 8 }
 }

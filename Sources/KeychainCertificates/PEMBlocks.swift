@@ -17,7 +17,7 @@ package enum PEMBlocks {
     private static let longestLabel = 64
     private static let nothing = HeldSecret(SecretBytes(copying: []))
 
-    /// nil where a block does not end, or has something else than base64 in it.
+    /// nil where a block does not end, or has other text than base64 in it.
     package static func of(_ file: borrowing SecretBytes) -> [Block]? {
         var blocks: [Block] = []
         var position = 0
@@ -52,7 +52,7 @@ package enum PEMBlocks {
         }
     }
 
-    /// Base64 with blanks and line ends in it.
+    /// Decodes base64 with blanks and line ends in it.
     private static func decoded(
         _ file: borrowing SecretBytes, _ range: Range<Int>
     ) -> HeldSecret? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import SwiftASN1
 
-/// A public key with the name of its algorithm. A point's length says which curve it is on.
+/// A public key with its algorithm's name. The length of a point tells its curve.
 package struct SubjectPublicKey {
     package let algorithm: [UInt]
     package let bits: [UInt8]
@@ -23,7 +23,7 @@ extension KeyKind.KeyType {
     private static let ed25519Key: [UInt] = [1, 3, 101, 112]
     private static let x25519Key: [UInt] = [1, 3, 101, 110]
 
-    /// Of the key in a certificate; nil for kinds that are not known here.
+    /// The kind of a certificate's key; nil for kinds that are unknown here.
     package init?(_ publicKey: SubjectPublicKey) {
         switch publicKey.algorithm {
         case Self.rsaEncryption: self = .rsa

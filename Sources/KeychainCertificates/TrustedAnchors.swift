@@ -2,10 +2,10 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Whom this machine trusts to issue certificates: what its administrator put into its list, and
-/// nothing that a program, its environment or a keychain says.
+/// The issuers that this machine trusts: those of the administrator's list. A program, its
+/// environment or a keychain can't add any.
 package struct TrustedAnchors: Sendable {
-    /// Where distributions keep the list; the first that is there counts.
+    /// The distributions' places of the list; the first that exists is used.
     private static let places = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
@@ -21,7 +21,7 @@ package struct TrustedAnchors: Sendable {
         return TrustedAnchors(list: "")
     }()
 
-    /// nil where the file can't be opened. What lies behind the limit is not read.
+    /// nil where the file can't be opened. Bytes beyond the limit are not read.
     private static func contents(of path: String) -> [UInt8]? {
         // Safe: the stream is this function's own, and no more is read than the array has room for.
         guard let file = unsafe fopen(path, "re") else { return nil }
@@ -34,7 +34,7 @@ package struct TrustedAnchors: Sendable {
     private let certificates: Set<[UInt8]>
     private let bySubject: [[UInt8]: [CertificateContent]]
 
-    /// Of certificates in PEM. What can't be read is not trusted.
+    /// Reads certificates in PEM. A certificate that can't be read is not trusted.
     package init(list: String) {
         let parts = list.split(
             separator: "-----BEGIN CERTIFICATE-----", omittingEmptySubsequences: false
@@ -48,7 +48,7 @@ package struct TrustedAnchors: Sendable {
             })
     }
 
-    /// Of certificates in DER.
+    /// Reads certificates in DER.
     package init(_ list: [[UInt8]]) {
         var certificates: Set<[UInt8]> = []
         var bySubject: [[UInt8]: [CertificateContent]] = [:]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainMessages
 
-/// An object that programs give as `kSecUseAuthenticationContext`: `LAContext`, which `Security`
-/// cannot name, being below it.
+/// An object that programs pass as `kSecUseAuthenticationContext`: `LAContext`, which `Security`
+/// can't import, as it is the lower module.
 package protocol AuthenticationContextCarrier: AnyObject {
-    /// What goes with a request; nil once the context has ended.
+    /// The context for a request; nil once it has ended.
     var authentication: AuthenticationContext? { get }
 }

@@ -7,8 +7,8 @@ package import KeychainModel
 @_implementationOnly import KeychainLinuxSystem
 internal import Synchronization
 
-/// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:
-/// where the system package is installed and the daemon is not there, nothing is available.
+/// The keychain of this process: the daemon, or its own files. It is never downgraded silently:
+/// where the system package is installed and the daemon is absent, no keychain is available.
 package enum KeychainEndpointChoice {
     private static let chosen = Mutex<(any KeychainEndpoint)?>(nil)
 
@@ -28,7 +28,7 @@ package enum KeychainEndpointChoice {
         return try embedded(as: nil)
     }
 
-    /// The user's own files, for this program or the one that has become it.
+    /// The user's own files, for this program or the one that it became by exec.
     package static func embedded(as program: String?) throws(RequestError) -> any KeychainEndpoint {
         try EmbeddedKeychain(home: embeddedHome, groups: embeddedGroups, program: program)
     }
@@ -36,7 +36,7 @@ package enum KeychainEndpointChoice {
     private static var embeddedHome: String {
         if let named = ProcessEnvironment["KEYCHAIN_HOME"] { return named }
         if let data = ProcessEnvironment["XDG_DATA_HOME"] { return data + "/keychain" }
-        // The account database’s word alone would be another home than the rest of the session’s.
+        // The account database alone could give another home than the rest of the session uses.
         return (ProcessEnvironment["HOME"] ?? UserAccount.own?.home ?? "/")
             + "/.local/share/keychain"
     }

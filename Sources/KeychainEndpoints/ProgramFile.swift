@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 @_implementationOnly import KeychainLinuxSystem
 
-/// The file that a program runs from, under the name that the service knows it by.
+/// The file of a program, by the name under which the service knows it.
 package enum ProgramFile {
-    /// Of the calling program; nil where the kernel does not tell.
+    /// The file of the calling program; nil where the kernel does not tell.
     package static func own() -> String? { InstalledProgram.ownPath() }
 
-    /// Of a path that leads to a regular file, with its links followed; nil for any other.
+    /// The regular file at the path, after following links; nil for anything else.
     package static func resolved(_ path: String) -> String? { InstalledProgram.resolved(path) }
 }

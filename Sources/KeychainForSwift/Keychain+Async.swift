@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Keychain {
-    /// Adds a value. `errSecDuplicateItem` where the account has one.
+    /// Adds a value. Throws `errSecDuplicateItem` where the account has one.
     public func insert(
         _ value: some KeychainValue, for account: String
     ) async throws(KeychainError) {
@@ -9,7 +9,7 @@ extension Keychain {
         try await Waiting.run { () throws(KeychainError) in try add(secret, for: account) }
     }
 
-    /// Adds a value, or replaces the one that is there and its protection.
+    /// Adds a value, or replaces the present one and its protection.
     public func set(
         _ value: some KeychainValue, for account: String
     ) async throws(KeychainError) {
@@ -17,7 +17,8 @@ extension Keychain {
         try await Waiting.run { () throws(KeychainError) in try upsert(secret, for: account) }
     }
 
-    /// The account's value; nil where it has none. `errSecDecode` where it is of another type.
+    /// The account's value; nil where it has none. Throws `errSecDecode` where it is of another
+    /// type.
     public func find<Value: KeychainValue>(
         _ account: String, as type: Value.Type = Value.self
     ) async throws(KeychainError) -> Value? {
@@ -28,7 +29,7 @@ extension Keychain {
         return try Value(checked: secret)
     }
 
-    /// Replaces a value and keeps its protection. `errSecItemNotFound` where there is none.
+    /// Replaces a value and keeps its protection. Throws `errSecItemNotFound` where there is none.
     public func update(
         _ value: some KeychainValue, for account: String
     ) async throws(KeychainError) {
@@ -36,7 +37,7 @@ extension Keychain {
         try await Waiting.run { () throws(KeychainError) in try change(secret, for: account) }
     }
 
-    /// Says whether there was something to remove.
+    /// Returns whether there was a value to remove.
     @discardableResult
     public func remove(_ account: String) async throws(KeychainError) -> Bool {
         try await Waiting.run { () throws(KeychainError) in
@@ -44,7 +45,7 @@ extension Keychain {
         }
     }
 
-    /// Removes every item of the service; says how many there were.
+    /// Removes every item of the service; returns their number.
     @discardableResult
     public func removeAll() async throws(KeychainError) -> Int {
         try await Waiting.run { () throws(KeychainError) in
@@ -57,8 +58,8 @@ extension Keychain {
         try await Waiting.run { () throws(KeychainError) in try has(account) }
     }
 
-    /// Every item of the service, without the secrets. The user is asked once, where an item wants
-    /// that.
+    /// Every item of the service, without the secrets. The user is asked once, where an item needs
+    /// it.
     public func all() async throws(KeychainError) -> [Item] {
         try await Waiting.run { () throws(KeychainError) in
             try unlessMissing { () throws(KeychainError) in try items() } ?? []

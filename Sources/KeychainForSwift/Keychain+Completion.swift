@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// The same calls for code that is not asynchronous. Handlers run on a thread of the keychain's,
-/// where they should not wait.
+/// The same calls for code that is not asynchronous. Handlers are called on a thread of the
+/// keychain's, and should not block it.
 extension Keychain {
-    /// Whether the call succeeded, what was found, and Apple's status.
+    /// Whether the call succeeded, the found data, and Apple's status.
     public typealias Completion =
         @Sendable (
             _ success: Bool, _ data: Data?, _ status: OSStatus
         ) -> Void
 
-    /// Adds data. `errSecDuplicateItem` where the account has some.
+    /// Adds data. Reports `errSecDuplicateItem` where the account has some.
     public func insert(
         _ data: Data, for account: String, completion: @escaping Completion
     ) {
@@ -20,7 +20,7 @@ extension Keychain {
         }
     }
 
-    /// Adds data, or replaces what is there and its protection.
+    /// Adds data, or replaces the present data and its protection.
     public func set(_ data: Data, for account: String, completion: @escaping Completion) {
         report(to: completion) { () throws(KeychainError) in
             try upsert(data.keychainSecret(), for: account)
@@ -35,7 +35,7 @@ extension Keychain {
         }
     }
 
-    /// Replaces data and keeps its protection. `errSecItemNotFound` where there is none.
+    /// Replaces data and keeps its protection. Reports `errSecItemNotFound` where there is none.
     public func update(
         _ data: Data, for account: String, completion: @escaping Completion
     ) {
@@ -45,7 +45,7 @@ extension Keychain {
         }
     }
 
-    /// Reports `errSecItemNotFound` where there is nothing to remove.
+    /// Removes the data. Reports `errSecItemNotFound` where there is none.
     public func remove(_ account: String, completion: @escaping Completion) {
         report(to: completion) { () throws(KeychainError) in
             _ = try delete(account)

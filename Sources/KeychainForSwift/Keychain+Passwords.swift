@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For programs that keep a password here and there.
+/// For programs that store a single password now and then.
 extension Keychain {
-    /// Keeps the password, in place of the one that may be there.
+    /// Stores the password, and replaces a present one.
     public static func setPassword(
         _ password: String, forService service: String, account: String
     ) async throws(KeychainError) {
         try await Keychain(service: service).set(password, for: account)
     }
 
-    /// nil where there is none.
+    /// The password; nil where there is none.
     public static func password(
         forService service: String, account: String
     ) async throws(KeychainError) -> String? {
         try await Keychain(service: service).find(account)
     }
 
-    /// Says whether there was one.
+    /// Returns whether there was a password to delete.
     @discardableResult
     public static func deletePassword(
         forService service: String, account: String

@@ -15,15 +15,15 @@ public import LocalAuthentication
 /// `kSecAttrService` and `kSecAttrAccount`. No call blocks a thread that Swift's tasks run on.
 public struct Keychain: Sendable {
     public let service: String
-    /// One of the program's access groups. nil: all of them are searched, and new items go into the
+    /// One of the program's access groups. nil searches all of them, and adds new items to the
     /// first.
     public let accessGroup: String?
-    /// How the items are protected that this keychain adds.
+    /// The protection of the items that this keychain adds.
     public let protection: Protection
-    /// What the user is told, where a question comes before an item is opened.
+    /// The reason shown to the user in a question before an item is opened.
     public let prompt: String?
-    /// What the user proves in it counts for later calls too, and its application password opens
-    /// the items that were added with it. nil: each call asks for itself.
+    /// The user's proofs in it count for later calls too, and its application password opens the
+    /// items that were added with it. With nil, each call asks by itself.
     public let context: LAContext?
 
     public init(

@@ -5,10 +5,11 @@ internal import KeychainModel
 internal import LocalAuthentication
 internal import KeychainSecrets
 
-/// The calls as they are made of the inner layer. They block until the answer is there, and so does
-/// the question to the user that one may need.
+/// The calls to the inner layer. They block until the answer, and until the answer to a question
+/// that one may need.
 extension Keychain {
-    /// How often `upsert` may meet another program that adds and deletes the same item.
+    /// The number of times that `upsert` may meet another program that adds and deletes the same
+    /// item.
     private static let mostCollisions = 10
 
     func add(_ secret: Secret, for account: String) throws(KeychainError) {
@@ -21,7 +22,7 @@ extension Keychain {
         _ = try send(Add(item, secret: secret.held, returning: []))
     }
 
-    /// nil for an item that has no secret.
+    /// nil for an item without a secret.
     func copyMatching(_ account: String) throws(KeychainError) -> Secret? {
         var query = query(account)
         query.returnFields = .data
@@ -32,7 +33,7 @@ extension Keychain {
         _ = try send(Update(query(account), ItemChange(), secret: secret.held))
     }
 
-    /// Adds the item, or gives the one that is there this secret and this keychain's protection.
+    /// Adds the item, or gives the present one this secret and this keychain's protection.
     func upsert(_ secret: Secret, for account: String) throws(KeychainError) {
         var change = ItemChange()
         change.accessControl =
@@ -51,12 +52,12 @@ extension Keychain {
         throw KeychainError(status: errSecDuplicateItem)
     }
 
-    /// Returns how many there were; `nil` is every account.
+    /// Returns the number of deleted items; `nil` means every account.
     func delete(_ account: String?) throws(KeychainError) -> Int {
         try send(Delete(query(account)))
     }
 
-    /// Never asks: that the user would have to be is enough to know.
+    /// Never asks the user: an item that needs a question exists.
     func has(_ account: String) throws(KeychainError) -> Bool {
         var query = query(account)
         query.authenticationUI = .fail
@@ -66,7 +67,7 @@ extension Keychain {
         } catch { return try Self.exists(after: error) }
     }
 
-    /// Whether an item is there that was refused to a program that may not ask.
+    /// Whether the refusal shows that the item exists, to a program that may not ask.
     static func exists(after refusal: RequestError) throws(KeychainError) -> Bool {
         switch refusal {
         case .state(.notFound): false
@@ -107,7 +108,7 @@ extension Keychain {
 
     private func ask<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         let authentication = context?.authentication
-        // In a context that has ended nothing can be proven, nor was anything.
+        // In a context that has ended no proof can be given or used.
         if context != nil, authentication == nil { throw .refused(.authenticationFailed) }
         return try KeychainEndpointChoice.current().send(verb, in: authentication)
     }

@@ -2,9 +2,10 @@
 public import Foundation
 internal import KeychainModel
 
-/// Why a keychain did not do what it was asked: Apple's status, and Apple's sentence for it.
+/// Why a call failed: Apple's status, and Apple's sentence for it.
 ///
-/// A class, as Foundation can't make an `NSError` of a Swift error that is caught as one here.
+/// It is a class, since Foundation on Linux can't make an `NSError` from a Swift error that is
+/// caught as one.
 public final class KeychainError: NSError, @unchecked Sendable {
     /// One of `errSec…`.
     public var status: OSStatus { OSStatus(truncatingIfNeeded: code) }

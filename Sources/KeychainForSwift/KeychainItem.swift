@@ -3,7 +3,7 @@ public import Foundation
 internal import KeychainModel
 
 extension Keychain {
-    /// What is known of an item without opening its secret.
+    /// The properties of an item that are known without opening its secret.
     public struct Item: Sendable, Hashable {
         public let account: String
         public let accessGroup: String
@@ -11,13 +11,13 @@ extension Keychain {
         public let accessibility: Accessibility
         public let created: Date
         public let modified: Date
-        /// Names the item for as long as it lives, also in `kSecValuePersistentRef`.
+        /// Identifies the item as long as it exists, also in `kSecValuePersistentRef`.
         public let persistentReference: Data
     }
 }
 
 extension Keychain.Item {
-    /// nil where the store left out what every item has.
+    /// nil where the store left out attributes that every item has.
     init?(_ found: KeychainModel.Item) {
         let attributes = found.attributes
         guard let group = attributes[.accessGroup]?.text,
@@ -35,7 +35,7 @@ extension Keychain.Item {
 }
 
 extension AttributeValue {
-    /// Others may have given an account as data or as a number: it is then shown by its bytes.
+    /// Other programs may have stored an account as data or as a number: its bytes are shown then.
     fileprivate var text: String {
         if case .string(let text) = self { return text }
         return String(decoding: comparedBytes, as: UTF8.self)

@@ -2,16 +2,16 @@
 public import Foundation
 internal import KeychainSecrets
 
-/// What a keychain can keep: `Data`, `String`, `Keychain.Secret`, and every `Codable` type that
-/// says so.
+/// A value that a keychain can store: `Data`, `String`, `Keychain.Secret`, and every `Codable` type
+/// that declares it.
 ///
 /// ```swift
 /// struct Token: Codable, KeychainValue { var access: String, refresh: String }
 /// ```
 ///
-/// All but `Keychain.Secret` lie in ordinary memory, where they are not wiped.
+/// All but `Keychain.Secret` are in ordinary memory, where they are not wiped.
 public protocol KeychainValue {
-    /// The value from what was kept; throws where that is none.
+    /// Makes the value from the stored secret; throws where the secret is of another type.
     init(keychainSecret: Keychain.Secret) throws
     func keychainSecret() throws -> Keychain.Secret
 }
@@ -28,7 +28,7 @@ extension Data: KeychainValue {
     public func keychainSecret() -> Keychain.Secret { Keychain.Secret(copying: bytes) }
 }
 
-/// Kept as UTF-8.
+/// Stored as UTF-8.
 extension String: KeychainValue {
     public init(keychainSecret: Keychain.Secret) throws {
         let bytes = keychainSecret.held.bytes.releasedFromLockedMemory()
@@ -48,7 +48,7 @@ extension String: KeychainValue {
     }
 }
 
-/// Kept as JSON.
+/// Stored as JSON.
 extension KeychainValue where Self: Codable {
     public init(keychainSecret: Keychain.Secret) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(keychainSecret: keychainSecret))
@@ -60,7 +60,7 @@ extension KeychainValue where Self: Codable {
 }
 
 extension KeychainValue {
-    /// The reasons are left out: those of a decoder quote what it read.
+    /// The reasons are left out, since a decoder's error quotes the text that it read.
     func checkedSecret() throws(KeychainError) -> Keychain.Secret {
         do { return try keychainSecret() } catch { throw KeychainError(status: errSecParam) }
     }

@@ -2,7 +2,7 @@
 internal import KeychainModel
 
 extension Keychain {
-    /// When an item can be opened, and what must be proven before.
+    /// When an item can be opened, and the proofs that are needed before.
     public enum Protection: Sendable, Equatable {
         case accessible(Accessibility)
         /// As `SecAccessControlCreateWithFlags`; flags that contradict each other are refused with
@@ -18,7 +18,7 @@ extension Keychain {
         case whenUnlockedThisDeviceOnly
         case afterFirstUnlockThisDeviceOnly
         case alwaysThisDeviceOnly
-        /// Gone when the keychain's password is removed.
+        /// The item is lost when the keychain's password is removed.
         case whenPasscodeSetThisDeviceOnly
     }
 }
@@ -30,7 +30,7 @@ extension Keychain.Protection {
         }
     }
 
-    /// nil where the accessibility says it all.
+    /// nil where the accessibility is enough.
     func accessControl() throws(KeychainError) -> ItemAccessControl? {
         guard case .requiring(let flags, let accessibility) = self else { return nil }
         let known = AccessControlFlags(rawValue: flags.rawValue)

@@ -2,12 +2,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Threads that may wait, for a disk or for a person: not the few that all of Swift's tasks share.
+/// Threads that may block for a disk or for a user: not the few that all of Swift's tasks share.
 enum Waiting {
     typealias Call = @Sendable () -> Void
 
-    /// Calls of this program that are under way. All programs of a user together have 32 connections
-    /// to the daemon.
+    /// The most calls of this program at a time. All programs of a user together have 32
+    /// connections to the daemon.
     static let mostAtOnce = 8
 
     private struct Calls {
@@ -24,7 +24,7 @@ enum Waiting {
             return true
         }
 
-        /// Says which call is the next on the thread of one that has ended.
+        /// Returns the next call for the thread of one that has ended.
         mutating func end() -> Call? {
             guard waiting.isEmpty else { return waiting.removeFirst() }
             running -= 1
@@ -36,8 +36,8 @@ enum Waiting {
 
     static func begin(_ call: @escaping Call) {
         guard calls.withLock({ $0.begin(call) }) else { return }
-        // A queue of its own has a thread at once. A concurrent one would wait a second for each
-        // thread that it has beyond the number of processors.
+        // A serial queue has a thread at once. A concurrent one would wait a second for each thread
+        // beyond the number of processors.
         DispatchQueue(label: "Keychain").async {
             var next: Call? = call
             while let current = next {

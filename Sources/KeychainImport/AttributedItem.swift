@@ -2,12 +2,13 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// An item of a Secret Service as its source has it: attributes of any names, a label, a type, dates.
+/// An item of a Secret Service in its source's form: attributes with any names, a label, a type,
+/// dates.
 package struct AttributedItem: Sendable {
-    /// Where it stands among the source's items, from 1.
+    /// Its number among the source's items, counted from 1.
     package var number: Int
     package var label = ""
-    /// By their names as `AttributeName.pair` makes them, with texts.
+    /// Texts under names as `AttributeName.pair` makes them.
     package var pairs: Attributes = [:]
     package var contentType = "text/plain"
     /// Seconds since 1970; 0 where the source has none.
@@ -15,9 +16,9 @@ package struct AttributedItem: Sendable {
     package var modified: UInt64 = 0
     package var secret: HeldSecret
 
-    /// What counts as no type, in whichever source.
+    /// The type that stands for no type, in all sources.
     private static let typeless = "org.freedesktop.Secret.Generic"
-    /// Bytes of a label that names what is not brought.
+    /// The most bytes of a label that names an item which is not imported.
     private static let longestName = 200
     private static let since2001 = 978_307_200.0
 
@@ -26,13 +27,13 @@ package struct AttributedItem: Sendable {
         self.secret = secret
     }
 
-    /// Where it has no type yet.
+    /// Sets the type where there is none yet.
     package mutating func take(type: String) {
         guard pairs[.schema] == nil, !type.isEmpty, type != Self.typeless else { return }
         pairs[.schema] = .string(type)
     }
 
-    /// The item, or why it is not brought.
+    /// The item, or the reason why it is not imported.
     package var message: ImportMessage {
         var item = ImportedItem(
             line: number, itemClass: .attributed, attributes: pairs, secret: secret)
@@ -54,12 +55,12 @@ package struct AttributedItem: Sendable {
     }
 }
 
-/// Why an item of a source is not brought.
+/// Why an item of a source is not imported.
 package enum ImportSkip: UInt8, Sendable, Equatable {
-    /// More attributes or bytes than an item here may have.
+    /// It has more attributes or bytes than an item may have.
     case tooLarge = 1
-    /// A name or a value is no UTF-8, or has a zero byte in it.
+    /// A name or a value is not UTF-8, or has a zero byte.
     case notText = 2
-    /// The service that keeps it does not give its secret, or its user said no.
+    /// The service that keeps it does not give its secret, or the user denied it.
     case notGiven = 3
 }

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a source can't be taken over. Says where, and nothing of what stands there.
+/// Why a source can't be imported. It has the place, but nothing of the content.
 package enum ImportError: Error, Equatable, Sendable {
-    /// Bytes that are no UTF-8, as of Latin-1 or UTF-16.
+    /// The bytes are not UTF-8, but Latin-1 or UTF-16, for example.
     case notUTF8(line: Int)
     case zeroByte(line: Int)
     case wrongColumns(line: Int, found: Int, expected: Int)
     case openQuote(line: Int)
     case tooLong(line: Int)
-    /// It is not as the format has it.
+    /// The line does not follow the format.
     case malformed(line: Int)
     /// The first line names no column of passwords, or none that says what they are for.
     case unknownColumns
-    /// Only the program that made it, or its account, can read it.
+    /// Only the program that wrote it, or its account, can read it.
     case encryptedForAccount
     case encryptedByPassword
     case unknownFormat
     case inputOutput
     case wrongPassword
     case unsupportedKey
-    /// A format that is read as a whole, and more than is read of it.
+    /// The format is read as a whole, and the file is over the limit.
     case tooLarge
-    /// A file that has no lines is not as its format has it.
+    /// A file without lines does not follow its format.
     case damaged
-    /// No program has the name on the bus, or there is no bus.
+    /// No program owns the name on the bus, or there is no bus.
     case noService
-    /// The program that has the name is this package's own.
+    /// The name's owner is this package's own program.
     case ownService
-    /// It has no such collection.
+    /// The service has no such collection.
     case noCollection
     /// A collection is locked, and its program could not or did not open it.
     case lockedCollection
-    /// The service answers as none does.
+    /// The service's answers break its protocol.
     case strangeService
 
-    /// For the frame that tells of it: a number that stays this case's.
+    /// The code for the frame that reports it, with its numbers. A case keeps its code for ever.
     var coded: (code: UInt8, numbers: [Int]) {
         switch self {
         case .notUTF8(let line): (1, [line])

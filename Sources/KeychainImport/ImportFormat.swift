@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What passwords are brought from.
+/// The sources of imports.
 package enum ImportFormat: String, CaseIterable, Sendable {
     case csv
     case netrc
@@ -16,9 +16,9 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     case keepass
     /// A keyring file of GNOME's.
     case gnomeKeyring = "gnome-keyring"
-    /// What a program keeps that offers org.freedesktop.secrets, over its user's bus.
+    /// The items of a program that offers org.freedesktop.secrets, over its user's bus.
     case secretService = "secret-service"
 
-    /// Whether its items are attributed, as programs of the Secret Service have them.
+    /// Whether its items are attributed, as the Secret Service has them.
     package var isAttributed: Bool { self == .gnomeKeyring || self == .secretService }
 }

@@ -2,12 +2,12 @@
 internal import KeychainModel
 package import KeychainSecrets
 
-/// Messages as they go through the pipe: length (4, little end first) ‖ kind (1) ‖ content.
+/// Messages in the pipe: length (4, little-endian) ‖ kind (1) ‖ content.
 ///
 /// An item is its line (4), its class (1), its attributes, each as length (4) ‖ name ‖ length (4) ‖
 /// text, a length of zero, and the secret. Numbers and dates are texts, too.
 package enum ImportFrame {
-    /// Bytes of one message.
+    /// The most bytes of one message.
     package static let longest = 33 * 1024 * 1024
     private static let names: [AttributeName] = [
         .service, .account, .server, .networkProtocol, .path, .label, .comment, .itemDescription,
@@ -19,7 +19,7 @@ package enum ImportFrame {
     private static let classes: [ItemClass] = [
         .genericPassword, .internetPassword, .attributed,
     ]
-    /// Bytes of what a skipped item is called.
+    /// The most bytes of a skipped item's name.
     private static let longestName = 1024
 
     package static func append(_ message: ImportMessage, to buffer: SecretBuffer) -> Bool {
@@ -70,7 +70,7 @@ package enum ImportFrame {
         return (0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) }
     }
 
-    /// The first message, which then is taken out; nil where it is not whole yet.
+    /// The first message, which is removed from the buffer; nil where it is not complete yet.
     package static func take(
         from buffer: SecretBuffer, at position: inout Int
     ) throws(ImportError) -> ImportMessage? {

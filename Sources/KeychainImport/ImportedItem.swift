@@ -2,12 +2,12 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// One password as a source has it.
+/// One password in its source's form.
 package struct ImportedItem: Sendable {
-    /// Where it begins in the source, from 1.
+    /// The line on which it begins in the source, counted from 1.
     package var line: Int
     package var itemClass: ItemClass
-    /// Text, but for the port and the dates.
+    /// Texts, apart from the port and the dates.
     package var attributes: Attributes
     package var secret: HeldSecret
 
@@ -20,12 +20,12 @@ package struct ImportedItem: Sendable {
         self.secret = secret
     }
 
-    /// Bytes of a secret that a keychain takes.
+    /// The most bytes of a secret in a keychain.
     package static let longestSecret = 32 * 1024 * 1024
-    /// Bytes of all attributes, with room for those that the keychain adds.
+    /// The most bytes of all attributes, with room for those that the keychain adds.
     package static let longestAttributes = 3 * 1024 * 1024
 
-    /// Whether a keychain takes it.
+    /// Whether a keychain accepts it.
     package var isStorable: Bool {
         guard itemClass != .attributed else { return isStorableAttributed }
         return secret.bytes.count <= Self.longestSecret
@@ -42,16 +42,16 @@ package struct ImportedItem: Sendable {
     }
 }
 
-/// What the reader of a source says, in turn.
+/// A message of a source's reader.
 package enum ImportMessage: Sendable {
     case item(ImportedItem)
-    /// An entry without any secret.
+    /// An entry without a secret.
     case leftOut(line: Int)
-    /// An item that is not brought, by its label.
+    /// An item that is not imported, by its label.
     case skipped(String, ImportSkip)
-    /// Something of the source that no item has: it is lost where the source is deleted.
+    /// A part of the source that no item has: it is lost when the source is deleted.
     case notBrought(line: Int)
     case failed(ImportError)
-    /// The last one; without it the source was not read to its end.
+    /// The last message; without it the source was not read to its end.
     case finished
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// The items of the class `attributed` that have all of the pairs, in the Secret Service's order: those
-/// with the fewest further pairs first, then the latest change, then the identifier.
+/// Finds the items of the class `attributed` that have all of the pairs, in the Secret Service's
+/// order: fewest further pairs first, then the latest change, then the identifier.
 ///
-/// The index alone tells which they are: so a keychain that is locked, but was opened once since the
-/// machine's start, is searched like one that is open.
+/// The index alone answers it: a keychain that is locked, but was opened once since the machine's
+/// start, is searched like an open one.
 package struct FindAttributed: Verb {
     package typealias Answer = [AttributedMatch]
     package static let number: UInt16 = 31
 
-    /// nil: all of the user's own; the machine's is none of them.
+    /// nil searches all of the user's own keychains, not the machine's.
     package let keychain: String?
-    /// By their names as `AttributeName.pair` makes them, with texts; none is every item.
+    /// Texts under names as `AttributeName.pair` makes them; without pairs every item matches.
     package let pairs: Attributes
     package let limit: Int
 
@@ -47,14 +47,13 @@ package struct FindAttributed: Verb {
     }
 }
 
-/// An item that a search met.
+/// An item that a search found.
 package struct AttributedMatch: Sendable, Hashable {
     package let keychain: String
-    /// nil: the keychain was not opened since the machine's start. It has items of the class, and which
-    /// of them are meant can't be told.
+    /// nil where the keychain was not opened since the machine's start: it has items of the class,
+    /// but which of them match can't be told.
     package let reference: ItemReference?
-    /// Whether the client would have to do something first: to open the keychain, or to prove what the
-    /// item or a rule asks for.
+    /// Whether the client must first open the keychain, or prove what the item or a rule asks for.
     package let isLocked: Bool
 
     package init(keychain: String, reference: ItemReference?, isLocked: Bool) {

@@ -2,11 +2,10 @@
 package import KeychainSecrets
 internal import Synchronization
 
-/// What a request says of the context it comes in (`LAContext`): proofs that the user gave in it
-/// serve its later requests as well. It means something to the process that made it, and to no
-/// other.
+/// The context that a request comes in (`LAContext`): proofs that the user gave in it serve its
+/// later requests as well. It counts only for the process that made it.
 package struct AuthenticationContext: Sendable {
-    /// Bytes of an identifier.
+    /// The number of bytes in an identifier.
     package static let identifierBytes = 16
 
     /// Chosen at random by the program.
@@ -15,8 +14,8 @@ package struct AuthenticationContext: Sendable {
     package var mayInteract = true
     /// The asking program's own words for the user.
     package var reason: String?
-    /// What items made with an application password need besides. Copies share it: one that was
-    /// wrong is taken out of the object that the program holds, too.
+    /// The password that items made with an application password need besides. Copies share it: a
+    /// wrong one is also removed from the object that the program holds.
     package var applicationPassword: HeldSecret? {
         get { credential.password.withLock { $0 } }
         nonmutating set { credential.password.withLock { $0 = newValue } }
@@ -39,7 +38,7 @@ package struct AuthenticationContext: Sendable {
         credential = Credential()
     }
 
-    /// Takes the password out, unless the program has given another one meanwhile.
+    /// Removes the wrong password, unless the program has set another one meanwhile.
     func remove(wrong password: HeldSecret) {
         credential.password.withLock { known in
             if known === password { known = nil }
@@ -47,10 +46,10 @@ package struct AuthenticationContext: Sendable {
     }
 }
 
-/// What the user could be asked to prove, on this machine and at this moment.
+/// The proofs that the user could be asked for, on this machine and at this moment.
 package struct Capabilities: Sendable, Equatable {
     package enum Biometry: UInt8, Sendable {
-        /// No reader, or no PAM service for one.
+        /// There is no reader, or no PAM service for one.
         case none = 0
         case notEnrolled = 1
         case available = 2
@@ -63,7 +62,7 @@ package struct Capabilities: Sendable, Equatable {
     package var companion = false
     /// Whether there is a user to ask, and a way to do it.
     package var interaction = false
-    /// Changes when what is enrolled changes; empty where nothing is.
+    /// Changes when the enrolled fingers change; empty where none are enrolled.
     package var biometryState: [UInt8] = []
 
     package init() {}
@@ -82,14 +81,16 @@ package final class Cancellation: Sendable {
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     package func cancel() {
-        // Under the lock: once `whileWaiting` is over, what the action ends is another request's.
+        // Called under the lock: after `whileWaiting` returns, the action would end another
+        // request.
         state.withLock { state in
             state.isCancelled = true
             state.action?()
         }
     }
 
-    /// What cancelling does while the request is under way; done at once where it came before.
+    /// Sets the action of `cancel()` while the request is under way. The action is called at once
+    /// where `cancel()` came before.
     package func whileWaiting<R, E: Error>(
         _ action: @escaping @Sendable () -> Void, _ body: () throws(E) -> R
     ) throws(E) -> R {

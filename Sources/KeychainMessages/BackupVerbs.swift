@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// Looks at every record; with `repair`, sets damaged ones aside and puts the index right.
+/// Checks every record; with `repair`, sets damaged records aside and repairs the index.
 package struct CheckKeychain: Verb {
     package typealias Answer = KeychainFindings
     package static let number: UInt16 = 21
@@ -34,7 +34,7 @@ package struct CheckKeychain: Verb {
     }
 }
 
-/// The newest first.
+/// Lists the generations, the newest first.
 package struct ListGenerations: KeychainVerb {
     package typealias Answer = [Generation]
     package static let number: UInt16 = 22
@@ -55,7 +55,7 @@ package struct ListGenerations: KeychainVerb {
     }
 }
 
-/// Makes a copy, which is then read piece by piece, from the beginning.
+/// Makes a copy, which is then read piece by piece from the beginning.
 package struct BeginBackup: KeychainVerb {
     package typealias Answer = BackupTransfer
     package static let number: UInt16 = 23
@@ -113,7 +113,7 @@ package struct ReadBackup: Verb {
     }
 }
 
-/// Begins to take a copy back, which is then sent piece by piece.
+/// Begins a restore; the copy is then sent piece by piece.
 package struct BeginRestore: KeychainVerb {
     package typealias Answer = BackupTransfer
     package static let number: UInt16 = 25
@@ -172,7 +172,7 @@ package struct SendRestore: Verb {
     }
 }
 
-/// Puts what was sent in the keychain's place, where it is whole.
+/// Replaces the keychain with the copy that was sent, if the copy is whole.
 package struct FinishRestore: Verb {
     package typealias Answer = RestoredKeychain
     package static let number: UInt16 = 27

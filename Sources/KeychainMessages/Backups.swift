@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// A copy on its way.
+/// A copy of a keychain during its transfer.
 package struct BackupTransfer: Sendable, Equatable {
     package typealias Identifier = [UInt8]
     package static let identifierBytes = 16
@@ -29,7 +29,7 @@ extension BackupTransfer: VerbAnswer {
 
 /// A piece of a copy.
 package struct BackupPiece: VerbAnswer, Equatable {
-    /// All pieces of a copy but the last are as long.
+    /// The length of every piece but the last.
     package static let mostBytes = 256 * 1024
 
     package var bytes: [UInt8]
@@ -71,11 +71,11 @@ package struct Generation: ListElement, Equatable {
     }
 }
 
-/// What became of a keychain that was brought back.
+/// The result of a restore.
 package struct RestoredKeychain: VerbAnswer, Equatable {
-    /// The generation that the replaced keychain became; 0 where nothing was replaced.
+    /// The generation that the replaced keychain became; 0 where none was replaced.
     package var replaced = 0
-    /// Records that were set aside.
+    /// The number of records that were set aside.
     package var setAside = 0
 
     package init() {}

@@ -4,7 +4,7 @@
 package struct DisplayServer: Sendable, Equatable {
     package let process: Int32
     package let user: UInt32
-    /// N of `:N`.
+    /// The N of `:N`.
     package let number: UInt32
 
     package init(process: Int32, user: UInt32, number: UInt32) {

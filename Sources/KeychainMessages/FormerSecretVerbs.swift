@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// The former secrets of attributed items, for a user who is present: a list of all that the client may
-/// know of, or one with its secret.
+/// Reads former secrets of attributed items, for a user who is present: the list of all that the
+/// client may know of, or one item's with its secret.
 package struct ReadFormerSecrets: Verb {
     package typealias Answer = [FormerSecret]
     package static let number: UInt16 = 34
 
     package let keychain: String?
-    /// nil: all items, without secrets. With one, the generation of it that had the secret.
+    /// nil lists all items, without secrets. With an item, `generation` is the one that had the
+    /// secret.
     package let item: ItemReference?
     package let generation: UInt64
 

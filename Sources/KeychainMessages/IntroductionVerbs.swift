@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// The deputy names a program for which it will ask, by a descriptor of its process (pidfd) beside
-/// the frame. No other message may bring a descriptor, and this one brings exactly one.
+/// Introduces a program for which the deputy will send requests, by a descriptor of the program's
+/// process (pidfd) beside the frame. No other message may bring a descriptor, and this one brings
+/// exactly one.
 package struct Introduce: Verb {
     package typealias Answer = RelayedPeer
     package static let number: UInt16 = 29
 
-    /// When the deputy first heard of the program's connection, in nanoseconds of CLOCK_BOOTTIME; nil
-    /// where the descriptor was made when the program connected, and so can be no other process's.
+    /// When the deputy first heard of the program's connection, in nanoseconds of CLOCK_BOOTTIME;
+    /// nil where the descriptor was made at the program's connect, and so can't be another
+    /// process's.
     package let heardOf: UInt64?
-    /// For whose secret the program asks, the desktop's portal; nil for the program's own requests.
+    /// The application for whose secret the desktop's portal asks; nil for the program's own
+    /// requests.
     package let application: PortalApplication?
     private static let (secretService, portal): (UInt8, UInt8) = (1, 2)
 
@@ -46,11 +49,11 @@ package struct Introduce: Verb {
     }
 }
 
-/// A program for which the deputy may ask.
+/// A program for which the deputy may send requests.
 package struct RelayedPeer: VerbAnswer, Equatable {
-    /// Of this deputy alone.
+    /// Valid for this deputy alone.
     package let handle: UInt64
-    /// The access group of its new items; nil where it can't be told which program it is.
+    /// The access group of the program's new items; nil where the program can't be identified.
     package let group: String?
 
     package init(handle: UInt64, group: String?) {
@@ -69,7 +72,7 @@ package struct RelayedPeer: VerbAnswer, Equatable {
     }
 }
 
-/// The deputy will ask no more for this peer.
+/// Ends the deputy's requests for this peer.
 package struct ForgetPeer: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 30

@@ -45,10 +45,10 @@ extension MessageWriter {
 }
 
 extension MessageReader {
-    /// An empty name, and a value of no bytes.
+    /// The bytes of an empty name and an empty value.
     private static var leastAttribute: Int { 9 }
 
-    /// Each name once.
+    /// Each name may occur once.
     mutating func attributes() throws(MalformedBytes) -> Attributes {
         let count = try bytes.count(ofAtLeast: Self.leastAttribute)
         var attributes = Attributes(minimumCapacity: count)
@@ -109,7 +109,8 @@ extension Constraint: MessageValue {
     }
 }
 
-/// What was enrolled when it was bound is the service's own, and in no message.
+/// A message has no biometric state: the enrolled set that an item is bound to stays in the
+/// service.
 extension ItemAccessControl: MessageValue {
     package func encode(into message: inout MessageWriter) {
         message.append(protection)
@@ -172,7 +173,8 @@ extension TrustList: MessageValue {
 }
 
 extension MessageWriter {
-    /// Programs by their application identifiers; an empty one is the program that says so.
+    /// Writes programs as application identifiers; an empty one is the program that sends the
+    /// message.
     mutating func append(_ programs: [NamedProgram]) {
         bytes.append(count: programs.count)
         for program in programs {
@@ -225,7 +227,7 @@ extension TrustChange: MessageValue {
 }
 
 extension Item: ListElement {
-    /// The fixed parts of an item without attributes.
+    /// The bytes of an item without attributes.
     package static let leastBytes = 28
 
     package func encode(into message: inout MessageWriter) {

@@ -125,7 +125,7 @@ extension ServiceStatus: VerbAnswer {
             mode: mode, keychains: keychains, callerIdentifier: identifier, hasSession: hasSession,
             hasPrompter: hasPrompter, locksMemory: locksMemory,
             usesKernelKeyring: usesKernelKeyring, deviceKeyOnDisk: deviceKeyOnDisk,
-            // A place that a newer service knows is not told wrongly.
+            // A place that only a newer service knows becomes nil, not another place.
             vaultKeyPlace: VaultKeyPlace(rawValue: try message.bytes.byte()))
     }
 }

@@ -2,7 +2,7 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// A verb that says nothing but which keychain it is about.
+/// A verb whose only parameter is its keychain.
 package protocol KeychainVerb: Verb {
     var keychain: String? { get }
     init(keychain: String?)
@@ -22,7 +22,7 @@ package struct CreateKeychain: Verb {
 
     package let name: String
     package let password: HeldSecret?
-    /// The text of a recovery key that opens it, too.
+    /// The text of a recovery key that also opens the keychain.
     package let recoveryKey: HeldSecret?
     /// A prompter asks the user for the password; the request brings none.
     package let asks: Bool
@@ -64,7 +64,7 @@ package struct Unlock: Verb {
     package static let number: UInt16 = 7
 
     package let keychain: String?
-    /// nil: a prompter asks the user for it, or for the recovery key.
+    /// nil: a prompter asks the user for the password, or for the recovery key.
     package let password: HeldSecret?
 
     package init(keychain: String?, password: HeldSecret?) {
@@ -110,7 +110,7 @@ package struct Lock: KeychainVerb {
     }
 }
 
-/// Takes the keychain away; it can be restored for a while. Always asks the user.
+/// Removes the keychain, which can be restored for a while. Always asks the user.
 package struct DeleteKeychain: KeychainVerb {
     package typealias Answer = Done
     package static let number: UInt16 = 35
@@ -130,7 +130,8 @@ package struct DeleteKeychain: KeychainVerb {
     }
 }
 
-/// What closes the keychain besides; loosening it asks the user.
+/// Changes when the keychain locks by itself, or its label. A change that loosens the locking asks
+/// the user.
 package struct ChangeSettings: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 9
@@ -197,7 +198,7 @@ package struct SetPassword: Verb {
     }
 }
 
-/// Which keychains are meant where none is named; nil asks, and changes nothing.
+/// The keychains that are used where none is named; nil reads them, and changes nothing.
 package struct Preferences: Verb {
     package typealias Answer = KeychainPreferences
     package static let number: UInt16 = 15

@@ -8,7 +8,7 @@ package protocol MessageValue: Sendable {
     init(_ message: inout MessageReader) throws(MalformedBytes)
 }
 
-/// Puts a message together; its secrets are collected beside it.
+/// Writes a message; its secrets are collected beside it.
 package struct MessageWriter {
     package var bytes: ByteWriter
     private(set) var attachments = SecretAttachments()
@@ -51,7 +51,7 @@ package struct MessageWriter {
     }
 }
 
-/// Takes a message apart, and the secrets beside it in their order.
+/// Reads a message, and the secrets beside it in their order.
 package struct MessageReader {
     package var bytes: ByteReader
     private var attachments: SecretAttachments
@@ -109,7 +109,7 @@ package struct MessageReader {
         try flag() ? try Value(&self) : nil
     }
 
-    /// A list of values of which each has at least so many bytes.
+    /// A list of values, each of at least `least` bytes.
     mutating func values<Value: MessageValue>(
         _: Value.Type = Value.self, ofAtLeast least: Int
     ) throws(MalformedBytes) -> [Value] {
@@ -132,26 +132,26 @@ package struct MessageReader {
         try flag() ? try secret() : nil
     }
 
-    /// Nothing may be left, neither of the message nor of the secrets.
+    /// Throws unless the message and its secrets were read completely.
     func end() throws(MalformedBytes) {
         guard bytes.isAtEnd, attachments.isEmpty else { throw MalformedBytes() }
     }
 }
 
-/// Why bytes are no message.
+/// Why bytes can't be read as a message.
 package enum MessageError: Error, Equatable, Sendable {
     case malformed
-    /// Of a version before this one, or after it: what its bytes mean is not known here.
+    /// The version is older or newer than this one: the meaning of its bytes is not known here.
     case older
     case newer
-    /// Of the very first version, whose side understands nothing of a later one.
+    /// The very first version, which understands no later one.
     case firstVersion
 }
 
-/// What every message begins with: 0 (1) ‖ version (1) ‖ kind (2).
+/// The first bytes of every message: 0 (1) ‖ version (1) ‖ kind (2).
 ///
-/// The first version was Protocol Buffers, where no message begins with a zero. A refusal has the same
-/// layout in every version from this one on, so that each side can be told of the other's age.
+/// The first version was Protocol Buffers, where no message begins with a zero. A refusal has the
+/// same layout in every later version, so that each side can tell the other which one is older.
 enum MessageHeader {
     static let version: UInt8 = 3
 
@@ -173,7 +173,7 @@ enum MessageHeader {
         } catch { throw .malformed }
     }
 
-    /// What a body of another version comes to.
+    /// Throws for a body of another version.
     static func check(_ other: UInt8) throws(MessageError) {
         guard other != version else { return }
         throw other < version ? .older : .newer

@@ -2,30 +2,29 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// What a program or a prompter says to the daemon.
+/// A message from a program or a prompter to the daemon.
 package enum ClientMessage: Sendable {
-    /// A verb; the program may offer its controlling terminal for a question. The deputy says for
-    /// which program it asks.
+    /// A verb. The program may offer its controlling terminal for a question; the deputy names the
+    /// program for which it asks.
     case request(
         any Verb, context: AuthenticationContext?, relay: Relay?, offersTerminal: Bool)
-    /// A prompter whose dialogs are windows of their own can be asked for a yes, where the display
-    /// is its user's.
+    /// A prompter that shows windows can be asked for a yes, where the display is its user's.
     case registerPrompter(showsWindows: Bool, on: DisplayServer?)
-    /// A prompter that was started for one question names it.
+    /// A prompter that was started for one question names the question's challenge.
     case attachPrompter(challenge: [UInt8])
-    /// nil: the user has cancelled.
+    /// nil where the user has cancelled.
     case promptReply(HeldSecret?)
 
-    /// Messages that are no verbs.
+    /// Messages other than verbs.
     private enum Kind {
         static let registerPrompter: UInt16 = 0x100
         static let attachPrompter: UInt16 = 0x101
         static let promptReply: UInt16 = 0x102
     }
 
-    /// Bytes that most requests have at the most.
+    /// Most requests have no more bytes.
     private static let usualBytes = 256
-    /// Bytes of a challenge: no daemon makes longer ones.
+    /// The most bytes of a challenge; the daemon makes shorter ones.
     private static let longestChallenge = 64
 
     /// The message, and the secrets beside it.
@@ -46,7 +45,7 @@ package enum ClientMessage: Sendable {
         }
     }
 
-    /// A request without a detour.
+    /// Encodes a request whose verb has a known type, without boxing the verb.
     package static func encode<V: Verb>(
         _ verb: V, context: AuthenticationContext?, relay: Relay? = nil, offersTerminal: Bool
     ) -> (message: [UInt8], secrets: HeldSecret?) {
@@ -133,12 +132,12 @@ extension DisplayServer: MessageValue {
     }
 }
 
-/// The secrets of one message, one behind the other, as the frame carries them beside it. The message
-/// names their lengths, in their order.
+/// The secrets of one message, joined one after the other, as the frame carries them beside it. The
+/// message has their lengths, in the same order.
 struct SecretAttachments {
     private var first: HeldSecret?
     private var others: [HeldSecret] = []
-    /// Bytes of the first secret that were taken.
+    /// The number of bytes taken from the first secret.
     private var taken = 0
 
     init(_ joined: HeldSecret? = nil) { first = joined }
@@ -147,7 +146,7 @@ struct SecretAttachments {
         if first == nil { first = secret } else { others.append(secret) }
     }
 
-    /// nil when there is none. A single secret is carried as it is.
+    /// nil where there is none. A single secret is carried without a copy.
     func joined() -> HeldSecret? {
         guard let first, !others.isEmpty else { return first }
         let bytes = others.reduce(first.bytes.count) { $0 + $1.bytes.count }
@@ -170,33 +169,33 @@ struct SecretAttachments {
     var isEmpty: Bool { taken == first?.bytes.count ?? 0 }
 }
 
-/// What the daemon says to a program or a prompter.
+/// A message from the daemon to a program or a prompter.
 package enum ServerMessage: Sendable {
-    /// With the rules of the policy that it comes from, for people.
+    /// A refusal, with the names of the policy's rules behind it, for people.
     case refusal(RequestError, because: [String] = [])
-    /// A part of the answer to a verb; the last does not continue.
+    /// A part of the answer to a verb; the last part does not continue.
     case answer(AnswerMessage)
-    /// The user must be asked, and no prompter is registered to do it: start this program on your
-    /// terminal, and go on waiting.
+    /// The user must be asked, and no prompter is registered: the program is to start this prompter
+    /// on its terminal, and to go on waiting.
     case needsPrompter(challenge: [UInt8], program: String)
     case prompt(Prompt)
-    /// To a prompter: it will be asked.
+    /// Tells a prompter that it is registered.
     case registered
 
-    /// To a prompter.
+    /// The requests to a prompter.
     package enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
-        /// A new secret: asked for twice, until both are the same.
+        /// A new secret, asked for twice until both are the same.
         case askNew(String)
         /// A yes or a no; an empty answer is a yes.
         case confirm(String)
         case information(String)
         case error(String)
         case title(String)
-        /// The reply is the chosen one's word.
+        /// The reply is the word of the chosen one.
         case choose([TrustChoice])
-        /// The conversation is over: whether what it was for succeeded.
+        /// The end of the conversation, and whether its purpose succeeded.
         case finished(succeeded: Bool)
     }
 
@@ -208,7 +207,7 @@ package enum ServerMessage: Sendable {
         static let registered: UInt16 = 5
     }
 
-    /// Bytes that most answers have at the most.
+    /// Most answers have no more bytes.
     private static let usualBytes = 512
     private static let mostRules = 64
 
@@ -252,7 +251,7 @@ package enum ServerMessage: Sendable {
     package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
         var message = MessageReader(bytes, secrets)
         let (version, kind) = try MessageHeader.read(&message)
-        // An older side is told its age by a refusal that it understands.
+        // Each side understands a refusal of any version, and so learns which side is older.
         if kind != Kind.refusal { try MessageHeader.check(version) }
         do {
             switch kind {
@@ -283,8 +282,8 @@ package enum ServerMessage: Sendable {
         return .refusal(RequestError(rawValue: code) ?? .failed(.internalError), because: rules)
     }
 
-    /// What a program of the first version understands: a refusal, with a reason for people, in
-    /// Protocol Buffers.
+    /// A refusal that a program of the first version understands, in Protocol Buffers, with a
+    /// reason for people.
     package static let refusalInFirstVersion: [UInt8] = {
         let reason = "this program is older than keychaind: install the same version of both"
         let number = UInt8(clamping: RequestError.failed(.notAvailable).rawValue)
@@ -293,14 +292,14 @@ package enum ServerMessage: Sendable {
     }()
 }
 
-/// A part of an answer, as bytes: only the side that sent the verb knows what they are.
+/// A part of an answer, as bytes: only the side that sent the verb knows their type.
 package struct AnswerMessage: Sendable {
-    /// The number of the verb that it answers.
+    /// The number of the answered verb.
     package let verb: UInt16
     package let continues: Bool
     fileprivate let message: [UInt8]
     fileprivate let secrets: HeldSecret?
-    /// Version, kind, verb and whether it continues.
+    /// The bytes of version, kind, verb and `continues`.
     private static let headerBytes = 7
 
     package func decoded<V: Verb>(to verb: V.Type = V.self) throws(MessageError) -> V.Answer {

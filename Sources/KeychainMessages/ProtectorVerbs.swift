@@ -22,7 +22,8 @@ package struct ListProtectors: KeychainVerb {
     }
 }
 
-/// Takes something that opens the keychain now: the new protector wraps the same key.
+/// Adds a protector. The request brings an opener of the keychain, and the new protector wraps the
+/// same key.
 package struct AddProtector: Verb {
     package typealias Answer = Protector
     package static let number: UInt16 = 17
@@ -90,7 +91,8 @@ package struct RemoveProtector: Verb {
     }
 }
 
-/// Whether it would open the keychain now. A password and a recovery key come with it.
+/// Tests whether the protector opens the keychain now. A password or a recovery key comes with the
+/// request.
 package struct TestProtector: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 19
@@ -126,7 +128,7 @@ package struct TestProtector: Verb {
     }
 }
 
-/// Opens the keychain, and gives it a new password where there is one.
+/// Opens the keychain, and sets a new password if the request brings one.
 package struct UnlockWithProtector: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 20

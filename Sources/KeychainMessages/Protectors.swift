@@ -3,7 +3,7 @@ package import KeychainModel
 internal import KeychainSecrets
 
 extension NewProtector: MessageValue {
-    /// The platform registers that there are.
+    /// The number of the TPM's platform registers.
     private static let mostRegisters = 24
 
     package func encode(into message: inout MessageWriter) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// Says that a request is another program's, which the deputy brings: the part of a message that
-/// names the peer (docs/design/identity.md, Relayed programs).
+/// Says that the deputy brings the request for another program: the part of a message that names
+/// the peer (docs/design/identity.md, Relayed programs).
 package struct Relay: Sendable, Equatable {
     /// How secrets travel between the deputy and the peer.
     package enum Transfer: UInt8, Sendable, CaseIterable {
@@ -10,7 +10,7 @@ package struct Relay: Sendable, Equatable {
         case encrypted = 2
     }
 
-    /// By the handle that the service gave it.
+    /// The handle that the service gave to the peer.
     package let peer: UInt64
     /// nil for a request that carries no secret.
     package let transfer: Transfer?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// A verb that is no more than its number.
+/// A verb without parameters.
 package protocol BareVerb: Verb { init() }
 
 extension BareVerb {
@@ -24,14 +24,14 @@ package struct Status: BareVerb {
     }
 }
 
-/// The policies that are in force, and what the service knows that they are asked about.
+/// Reports the policies in force, and the facts that the service knows for them.
 package struct Policies: Verb {
     package typealias Answer = String
     package static let number: UInt16 = 14
 
-    /// `reload` reads them again first, and is root's to ask for. `facts` are those of a process of
-    /// the asker's user, `lastDenied` is the record of that user's last request that was refused;
-    /// root may ask for those of all users.
+    /// `reload` first reads the policies again, and is root's alone. `facts` are those of a process
+    /// of the asking user, `lastDenied` is the record of that user's last refused request; root may
+    /// ask for those of all users.
     package enum Question: UInt8, Sendable { case report, reload, facts, lastDenied }
     package let question: Question
     package let process: UInt32
@@ -59,7 +59,7 @@ package struct Policies: Verb {
     }
 }
 
-/// Asks the user for what meets the constraint, in the name of the request's context.
+/// Asks the user for proofs that meet the constraint, for the request's context.
 package struct Authenticate: Verb {
     package typealias Answer = Done
     package static let number: UInt16 = 11
@@ -102,7 +102,7 @@ package struct ReadCapabilities: BareVerb {
     }
 }
 
-/// What was proven in the request's context is forgotten.
+/// Forgets the proofs given in the request's context.
 package struct EndContext: BareVerb {
     package typealias Answer = Done
     package static let number: UInt16 = 13

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a user can say to a program that asks for an item of another one.
+/// The answers of a user about a program that asks for another program's item.
 package enum TrustChoice: String, Sendable, Hashable, CaseIterable {
     case deny
     /// For this request.

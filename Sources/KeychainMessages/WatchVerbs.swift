@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// What is changed in the keychains of a deputy's user, by whichever program but those that the deputy
-/// itself asks for: the deputy tells its programs of it. The answer comes with the next change, or
+/// Waits for changes in the keychains of a deputy's user, by all programs but those that the deputy
+/// asks for, so that the deputy can tell its programs. The answer comes with the next change, or
 /// without one after a while.
 package struct WatchKeychains: Verb {
     package typealias Answer = KeychainChanges
     package static let number: UInt16 = 32
 
-    /// Where the last answer ended; nil begins, and is answered at once.
+    /// The position of the last answer; nil for the first request, which is answered at once.
     package let position: UInt64?
 
     package init(after position: UInt64?) { self.position = position }
@@ -34,9 +34,9 @@ package struct WatchKeychains: Verb {
 }
 
 package struct KeychainChanges: VerbAnswer, Equatable {
-    /// To be named next time.
+    /// The position to name in the next request.
     package let position: UInt64
-    /// False: more was changed than is told here.
+    /// False where more was changed than `changes` tells.
     package let isComplete: Bool
     package let changes: [KeychainChange]
 
@@ -63,10 +63,10 @@ package struct KeychainChange: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         case created
         case deleted
-        /// It was locked, or opened.
+        /// The keychain was locked, or opened.
         case locked(Bool)
         case labelled(String)
-        /// Another file has taken its place.
+        /// Another file has taken the keychain's place.
         case replaced
         case item(ItemReference, of: String, ItemEvent)
     }
@@ -137,15 +137,15 @@ extension KeychainChange: ListElement {
     }
 }
 
-/// Of what users prove.
+/// Limits of the users' proofs.
 package enum ProofLimits {
-    /// Items that one proof is remembered for: one that was given for more serves no later request.
+    /// The most items that one proof is remembered for. A proof for more items serves no later
+    /// request.
     package static let mostItems = 64
 }
 
-/// What was proven to let this program have the items counts no more, as if its time were over.
-/// Answered with all items of the proofs that ended, each once: a proof that was given for several
-/// ends for all of them.
+/// Ends the proofs that let this program have the items, as if their time were over. The answer has
+/// all items of the ended proofs, each once: a proof for several items ends for all of them.
 package struct EndProofs: Verb {
     package typealias Answer = [ItemReference]
     package static let number: UInt16 = 33

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// Whether the client's user would be asked now: that one is there, and has not just said no to the same.
-/// A service asks before it tells a program that there is a question to be put.
+/// Whether a question would reach the client's user now: there is a prompter, and the user has not
+/// just denied the same. A service asks this before it tells a program that a prompt is needed.
 package struct WouldAsk: Verb {
     package typealias Answer = Bool
     package static let number: UInt16 = 36
 
-    /// What the question would be about.
+    /// The subject of the question.
     package enum Matter: Sendable, Equatable {
-        /// A proof, before something is done with these.
+        /// A proof, needed before something is done with these items.
         case items([ItemReference])
         case unlocking(keychain: String)
         case creatingKeychain

@@ -3,7 +3,8 @@ internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
 extension PolicyCondition {
-    /// Its ranges of numbers, when it is about a number; ends included.
+    /// The condition's ranges of numbers, ends included; nil for a condition that is not about a
+    /// number.
     var numbers: (NumberDimension, [ClosedRange<Int64>])? {
         switch self {
         case .uid(let ranges):
@@ -19,7 +20,7 @@ extension PolicyCondition {
         }
     }
 
-    /// The minutes of the week that the condition takes: it changes at ends of windows only.
+    /// The minutes of the week that the condition matches; only the ends of windows matter.
     private static func minutes(_ windows: [WeekWindow], _ outside: Bool) -> [ClosedRange<Int64>] {
         let ends = Set(windows.flatMap(\.edges)).union([0]).sorted()
         return zip(ends, ends.dropFirst() + [MinuteOfWeek.count]).compactMap { start, end in
@@ -30,7 +31,7 @@ extension PolicyCondition {
     }
 }
 
-/// Where the atoms of one dimension begin, ascending.
+/// The first values of the atoms of one dimension, ascending.
 struct Breakpoints {
     private var points: [Int64]
 
@@ -51,7 +52,7 @@ struct Breakpoints {
         }
     }
 
-    /// The atom of a value: how many cuts are not above it.
+    /// The atom of a value: the number of breakpoints that are not above it.
     func atom(of value: Int64) -> UInt32 {
         var low = 0
         var high = points.count

@@ -2,9 +2,9 @@
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// How many candidates a request can meet at most below a node, given what lies under each fact.
-/// Numbers, choices and texts have one value a request, so one fact of a dimension counts; but a
-/// text can match several patterns, and a program can be in several groups.
+/// The most candidates that a request can meet below a node, given those below each fact. Numbers,
+/// choices and texts have one value a request, so one fact of a dimension counts; but a text can
+/// match several patterns, and a program can be in several groups.
 struct CandidateBound {
     static let mostGroups = 64
     private let symbols: SymbolTable
@@ -30,8 +30,8 @@ struct CandidateBound {
         return min(parts.reduce(0) { $0 + $1.bound }, single * Self.mostGroups)
     }
 
-    /// The heaviest literal or prefix with all prefixes that it begins with, and the heaviest
-    /// suffix with all suffixes that it ends with.
+    /// The heaviest literal or prefix together with all prefixes of it, and the heaviest suffix
+    /// together with all suffixes of it.
     private mutating func textBound(_ parts: [(fact: UInt32, bound: Int)]) -> Int {
         let ranks = self.ranks ?? symbols.ranks()
         self.ranks = ranks
@@ -41,7 +41,7 @@ struct CandidateBound {
         }.reduce(0, +)
     }
 
-    /// In order a text follows directly behind those that it begins with.
+    /// In sorted order a text directly follows its prefixes.
     private static func heaviestChain(_ parts: [(SymbolTable.Rank, Int)]) -> Int {
         var chain: [(rank: SymbolTable.Rank, bound: Int)] = []
         var heaviest = 0

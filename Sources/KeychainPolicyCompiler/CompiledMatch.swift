@@ -2,10 +2,11 @@
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// A condition as numbers: one of the request's facts in the dimension is one of these.
+/// A condition as numbers: it holds where one of the request's facts in the dimension is in one of
+/// the ranges.
 struct FactTest: Hashable {
     let dimension: Int
-    /// Ascending; ends included. Single facts are ranges of one.
+    /// Ascending, ends included. A single fact is a range of one.
     let ranges: [ClosedRange<UInt32>]
 
     init(_ dimension: Int, _ ranges: [ClosedRange<UInt32>]) {
@@ -19,10 +20,10 @@ struct FactTest: Hashable {
 
     var isList: Bool { ranges.allSatisfy { $0.count == 1 } }
 
-    /// The one fact that meets it.
+    /// The only fact that meets the condition; nil where there are several.
     var onlyFact: UInt32? { ranges.count == 1 && isList ? ranges.first?.lowerBound : nil }
 
-    /// A head and the facts, or the ends of the ranges.
+    /// A head, then the facts or the ends of the ranges.
     var words: [UInt32] {
         let head = UInt32(dimension) << 1 | UInt32(ranges.count) << 8
         if isList { return [head] + ranges.map(\.lowerBound) }
@@ -32,7 +33,7 @@ struct FactTest: Hashable {
 
 /// A box as numbers.
 struct CompiledBox {
-    /// Facts of which a request that matches has one; `test` names the test that they are.
+    /// Facts of which every matching request has one; `test` is the test that they come from.
     struct Key {
         let dimension: Int
         let facts: [UInt32]
@@ -44,7 +45,7 @@ struct CompiledBox {
     private(set) var keys: [Key] = []
     private var usedRuns: UInt32 = 0
 
-    /// A condition that covers more numbers than this is no key.
+    /// A condition that covers more numbers than this can't be a key.
     private static let mostKeyAtoms = 8
 
     init(_ box: PolicyBox, _ symbols: inout SymbolTable, _ breakpoints: [Breakpoints]) {
@@ -107,7 +108,7 @@ struct CompiledBox {
         addKey(number.dimension, test.ranges.flatMap { $0 }, test: tests.count - 1)
     }
 
-    /// The same numbers in ranges that ascend and don't overlap.
+    /// The same numbers in ascending ranges that don't overlap.
     private static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { kept, range in
             if let last = kept.last, range.lowerBound <= last.upperBound {
@@ -144,7 +145,7 @@ struct CompiledMatch {
         self.exceptions = exceptions
     }
 
-    /// What the leaf entry doesn't tell: tests, then the exceptions.
+    /// The parts that the leaf entry lacks: tests, then the exceptions.
     var words: [UInt32] {
         var words = [UInt32(box.tests.count), UInt32(exceptions.count)]
         words += box.tests.flatMap(\.words)

@@ -2,7 +2,7 @@
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// A statement as the index files it.
+/// A statement in the form that the index stores.
 struct IndexedStatement {
     let head: EntryHead
     package let kind: StatementKind
@@ -14,7 +14,7 @@ struct IndexedStatement {
 /// groups that stay large are split again. A wrong choice costs time and never a decision: the
 /// condition is the statement's own, so a request that matches it has one of its facts.
 struct IndexBuilder {
-    /// A group of so many is looked through.
+    /// A group of this size is searched one by one.
     static let leafSize = 8
     /// Below the root a condition with more facts than this is no key, and all entries together
     /// have a bound: filing under two long lists multiplies.
@@ -27,7 +27,7 @@ struct IndexBuilder {
     private var statements: [IndexedStatement] = []
     private var entryBudget: Int
 
-    /// A statement on its way down, and the keys it was filed under.
+    /// A statement on its way down the tree, with the keys it was filed under.
     private struct Item {
         let statement: Int
         var used: [Int] = []
@@ -38,7 +38,7 @@ struct IndexBuilder {
         entryBudget = 65_536 + 32 * statements
     }
 
-    /// Builds an index; gives its root node and the most candidates that a request can meet.
+    /// Builds an index; returns its root node and the most candidates that a request can meet.
     mutating func addRoot(
         _ statements: [IndexedStatement]
     ) -> (node: UInt32, mostCandidates: Int) {
@@ -79,7 +79,7 @@ struct IndexBuilder {
         return (node | IndexNode.isNode, bound)
     }
 
-    /// Puts each item under the facts of its best key, or into the rest.
+    /// Puts each item under the facts of its best key, or into `rest`.
     private mutating func file(
         _ items: [Item], _ depth: Int, _ groups: inout [UInt32: [Item]], _ rest: inout [Item]
     ) {
@@ -111,8 +111,8 @@ struct IndexBuilder {
         }
     }
 
-    /// So few entries are looked through faster than a request's facts in the dimension are looked
-    /// up; it has many groups.
+    /// Groups of at most this size are searched faster than a request's facts in the dimension are
+    /// looked up; a request has many groups.
     private static func fewest(_ dimension: Int) -> Int {
         dimension == Dimension.of(.group) ? 2 * leafSize : leafSize
     }
@@ -124,7 +124,7 @@ struct IndexBuilder {
         }.map { ($0.offset, $0.element) }
     }
 
-    /// Entries one behind the other, the last one marked; gives the first one's number.
+    /// Writes entries one after the other, the last one marked; returns the first one's number.
     private mutating func addLeaf(_ items: [Item]) -> Int {
         let first = entries.count / 4
         let sorted = items.sorted {
@@ -151,7 +151,8 @@ struct IndexBuilder {
         return [head, box.masks.choices, box.masks.needs, fact]
     }
 
-    /// A hash table of the targets, at most half full; gives the bits of a slot's number.
+    /// Writes a hash table of the targets, at most half full; returns the number of bits in a
+    /// slot's number.
     private mutating func addSlots(
         _ targets: [(fact: UInt32, target: UInt32, bound: Int)]
     ) -> UInt32 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values with numbers, each kept once.
+/// Distinct values, each with its number.
 struct Interned<Value: Hashable> {
     private(set) var values: [Value] = []
     private var numbers: [Value: UInt32] = [:]

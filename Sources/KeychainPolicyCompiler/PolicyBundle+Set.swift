@@ -3,7 +3,7 @@ public import KeychainPolicyEngine
 public import KeychainPolicyModel
 
 extension PolicyBundle {
-    /// Of a set that has been checked.
+    /// `set` must have been checked.
     public init(
         _ set: PolicySet, summary: String, sources: [Source] = []
     ) throws(PolicyCompilationError) {

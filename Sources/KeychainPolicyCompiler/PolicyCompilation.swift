@@ -10,7 +10,7 @@ public enum PolicyCompilationError: Error, Sendable, Hashable {
     case requirementTooDeep(limit: Int)
 }
 
-/// Makes an image of a set.
+/// Makes the image of a set.
 struct PolicyCompilation {
     private var symbols = SymbolTable()
     private let breakpoints: [Breakpoints]
@@ -75,7 +75,7 @@ struct PolicyCompilation {
             UInt32(clamping: source.origin.line), UInt32(clamping: source.origin.column),
             UInt32(clamping: source.origin.level),
         ]
-        // A rule that asks for no more than every decision has is there for `explain` alone.
+        // A rule that asks for the audit level of every decision is only for `explain`.
         guard source.effect != .audit(.decision) else { return }
         let head = EntryHead(
             statement: number, kind: source.kind, isPermissive: source.mode != .enforce)
@@ -160,7 +160,7 @@ struct PolicyCompilation {
         return PolicyImage(sections)
     }
 
-    /// An index for each purpose.
+    /// One index for each purpose.
     private func index() -> [PolicyImage.Section: [UInt32]] {
         var builder = IndexBuilder(symbols, statements: indexed.count)
         var summary: [UInt32] = []
@@ -176,7 +176,7 @@ struct PolicyCompilation {
     }
 }
 
-/// A rule, scope or membership as the compilation takes it.
+/// A rule, scope or membership in the common form of the compilation.
 private struct Source {
     let id: PolicyText
     let origin: PolicyOrigin
@@ -184,10 +184,10 @@ private struct Source {
     let mode: PolicyMode
     let effect: PolicyEffect?
     let match: PolicyMatch
-    /// Of a membership: the members' new items belong to the group.
+    /// For a membership: the members' new items belong to the group.
     var isHome = false
 
-    /// All statements by id; the number of one is its place here.
+    /// All statements by id; a statement's number is its index here.
     static func all(_ policy: PolicySet) -> [Source] {
         let rules = policy.rules.map { rule in
             Source(
@@ -237,7 +237,7 @@ extension StatementKind {
 }
 
 extension CompiledPolicy {
-    /// Of a set that has been checked.
+    /// `policy` must have been checked.
     public init(_ policy: PolicySet) throws(PolicyCompilationError) {
         self.init(try PolicyCompilation.image(of: policy))
     }

@@ -6,8 +6,9 @@ public import KeychainPolicyModel
 extension PolicySet {
     private static let machines = PolicyText(KeychainName.system.description)
 
-    /// Only what lets a caller know of items of other groups, and of its conditions only those on
-    /// the subject and the group. It allows more than the whole, and nothing is decided by it.
+    /// Only the statements that let a caller know of other groups' items, with only their
+    /// conditions on the subject and the group. It matches more than the whole set, and decides
+    /// nothing.
     public var reachOnly: PolicySet {
         let shares = rules.flatMap { rule -> [PolicyRule] in
             guard case .share = rule.effect else { return [] }
@@ -35,13 +36,13 @@ extension PolicyCondition {
     fileprivate var saysWhoAndWhichGroup: Bool {
         fieldName.hasPrefix("subject.") || fieldName == "resource.access-group"
     }
-    /// Whether an access group is there by its name.
+    /// Whether the condition names an access group.
     fileprivate var namesGroup: Bool {
         guard case .text(.accessGroup, let patterns) = self else { return false }
         return patterns.contains { $0.isLiteral }
     }
 
-    /// Without the patterns that fit any number of groups, where it has others.
+    /// The condition without the patterns that match any number of groups, where it has others.
     fileprivate var byNameAlone: PolicyCondition {
         guard namesGroup, case .text(.accessGroup, let patterns) = self else { return self }
         return .text(.accessGroup, patterns.filter(\.isLiteral))

@@ -2,8 +2,9 @@
 public import KeychainPolicyModel
 
 extension PolicySet {
-    /// What counts where there are policies, none of them can be used, and none ever was: keys stay,
-    /// rights stay, and a secret or a keychain takes the password (docs/design/policy-engine.md).
+    /// The set in force where there are policies, but none can be used, and none ever could: keys
+    /// and rights stay as they are, and a secret or a keychain needs the password
+    /// (docs/design/policy-engine.md).
     public static let whenBroken: PolicySet = {
         let origin = PolicyOrigin(file: "built in", line: 1, column: 1, level: 0)
         func rule(_ id: PolicyText, _ effect: PolicyEffect, _ operations: PolicyOperations)

@@ -22,7 +22,7 @@ struct SymbolTable {
     private var globs: [Key: [Glob]] = [:]
     private(set) var texts = TextPool()
 
-    /// The fact's number; a new one when the pattern is new to its field.
+    /// The fact's number; a new one for a pattern that is new to its field.
     mutating func fact(_ field: TextField, _ pattern: TextPattern) -> UInt32 {
         if let known = facts[field]?[pattern] { return known }
         let place = UInt32(facts[field, default: [:]].count + 1)
@@ -45,7 +45,7 @@ struct SymbolTable {
         order.append(key)
     }
 
-    /// How many patterns the field with the most has.
+    /// The number of patterns in the field with the most.
     var largestField: Int { facts.values.map(\.count).max() ?? 0 }
 
     package mutating func place(_ text: PolicyText) -> [UInt32] { texts.place(text) }
@@ -110,12 +110,12 @@ struct SymbolTable {
     }
 }
 
-/// Texts by their bytes, each kept once.
+/// Distinct texts, compared by their bytes.
 struct TextPool {
     private var places: [PolicyText: Int] = [:]
     private var bytes: [UInt8] = []
 
-    /// Place and length.
+    /// The place and the length of the text.
     package mutating func place(_ text: PolicyText) -> [UInt32] {
         let length = UInt32(text.string.utf8.count)
         if let known = places[text] { return [UInt32(known), length] }
@@ -124,7 +124,7 @@ struct TextPool {
         return [UInt32(bytes.count), length]
     }
 
-    /// Four bytes a word, the first lowest.
+    /// Four bytes to a word, the first byte lowest.
     var words: [UInt32] {
         var words = [UInt32](repeating: 0, count: (bytes.count + 3) / 4)
         for (place, byte) in bytes.enumerated() {
@@ -135,16 +135,16 @@ struct TextPool {
 }
 
 extension SymbolTable {
-    /// Where a fact's text stands among those of its field, sorted (suffixes by their ends), and
-    /// how far those reach that begin with it.
+    /// The place of a fact's text among those of its field, sorted (suffixes by their ends), and
+    /// the end of the texts that begin with it.
     struct Rank {
         let isSuffix: Bool
         package let place: Int
         let end: Int
     }
 
-    /// The rank of every fact. A pattern with stars inside counts as its first piece, which every
-    /// text begins with that matches it.
+    /// The rank of every fact. A pattern with stars inside has the rank of its first piece, since
+    /// every text that matches it begins with that piece.
     func ranks() -> [UInt32: Rank] {
         var ranks: [UInt32: Rank] = [:]
         for patterns in facts.values {
@@ -186,7 +186,7 @@ extension TextPattern {
         if case .suffix = self { true } else { false }
     }
 
-    /// The bytes it is sorted by, and whether longer texts match it too.
+    /// The bytes that it is sorted by, and whether longer texts match it too.
     fileprivate var rankKey: (bytes: [UInt8], extends: Bool) {
         switch self {
         case .literal(let text): (Array(text.string.utf8), false)

@@ -6,7 +6,7 @@ struct TreeWriter {
     private(set) var words: [UInt32] = []
     private(set) var services = Interned<PolicyText>()
 
-    /// Where the tree begins.
+    /// Returns the place where the tree begins.
     mutating func write(_ constraint: PolicyConstraint) -> UInt32 {
         let place = UInt32(words.count)
         append(constraint)

@@ -2,10 +2,10 @@
 
 /// Days of the calendar, counted from 1970-01-01.
 package enum CalendarDay {
-    /// What policies may name: a year outside is a mistake, or stands for no bound at all.
+    /// The years that policies may name: a year outside is a mistake, or was meant as no bound.
     package static let years = 2000...2999
 
-    /// The day of `YYYY-MM-DD`; nil when there is none.
+    /// The day of `YYYY-MM-DD`; nil when there is no such day.
     package static func number(of text: some StringProtocol) -> Int32? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = zip(parts, [4, 2, 2]).compactMap { part, length in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text as JSON writes it.
+/// A text quoted and escaped for JSON.
 public struct JSONText: CustomStringConvertible {
     public let description: String
 

@@ -3,9 +3,9 @@
 extension PolicyFacts {
     private static let ownGroups = ["unit:", "exe:", "flatpak:", "snap:"]
 
-    /// Of an item whose access group a program has by its name: whether it is this program's, that
-    /// of its system unit, else of its sandbox, else of its file. nil where one of the two is not
-    /// told, and of other groups, where `groups` of any file may make it a member.
+    /// Whether the item's access group is the program's own: the group of its system unit, else of
+    /// its sandbox, else of its file. nil where either is unknown, and for other groups, of which
+    /// `groups` of any file may make the program a member.
     package var isOfOwnGroup: Bool? {
         guard case .known(let groups) = self[.accessGroup], let group = groups.first,
             Self.ownGroups.contains(where: { group.string.hasPrefix($0) })

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An approval is what a person other than the asker proves: success of one PAM service for that
-// person. To the engine it is a service with the person's name behind it; no policy can write such
-// a name as a service.
+// An approval is a proof by a person other than the asker: success of one PAM service for that
+// person. To the engine it is a service with the person's name after it; no policy can write such a
+// name as a service.
 
 extension PolicyText {
     private static let prefix = PolicyMethod.approvalService + "/"
 
     fileprivate init(approver: PolicyText) { self.init(Self.prefix + approver.string) }
 
-    /// Whose approval the service stands for.
+    /// The person whose approval the service stands for.
     package var approver: PolicyText? {
         string.hasPrefix(Self.prefix)
             ? PolicyText(String(string.dropFirst(Self.prefix.count))) : nil
@@ -23,7 +23,7 @@ extension PolicyConstraint {
         .pam(PolicyText(approver: name), within: within)
     }
 
-    /// All whose approval is mentioned, each once.
+    /// The persons whose approvals are mentioned, each once.
     package var approvers: [PolicyText] {
         switch self {
         case .factor: []
@@ -35,26 +35,27 @@ extension PolicyConstraint {
 }
 
 extension PolicyMethod {
-    /// The PAM service that authenticates a person who approves.
+    /// The PAM service that authenticates an approving person.
     public static let approvalService = "keychain-approval"
 
     public static func approval(by name: String) -> PolicyMethod {
         .pam(PolicyText(approver: PolicyText(name)))
     }
 
-    /// Whose approval it is.
+    /// The approving person.
     public var approver: String? {
         if case .pam(let service) = self { service.approver?.string } else { nil }
     }
 
     private static let besides = approvalService + "!"
 
-    /// Among what can be proven: the approval of each person but the asker, who has this name.
+    /// Stands, in a set of possible proofs, for the approval of each person but the asker with this
+    /// name.
     public static func approvals(besides asker: String) -> PolicyMethod {
         .pam(PolicyText(besides + asker))
     }
 
-    /// The asker, besides whom each person may approve.
+    /// The asker, whose own approval is excluded.
     package var asker: String? {
         guard case .pam(let service) = self, service.string.hasPrefix(Self.besides) else {
             return nil

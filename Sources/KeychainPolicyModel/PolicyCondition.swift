@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule matches. A rule is a box minus boxes: a conjunction of conditions on fields, and
-// exceptions of the same shape. The values in one condition are alternatives.
+// The requests that a rule matches are a box minus boxes: a conjunction of conditions on fields,
+// and exceptions of the same shape. The values in one condition are alternatives.
 
-/// What one field must be. The same field may occur in several conditions of a box, as when a
+/// A condition on one field. The same field may occur in several conditions of a box, as when a
 /// definition and the rule that uses it both name it: all must hold.
 public enum PolicyCondition: Sendable, Hashable {
     /// A value of the field matches one of the patterns.
@@ -15,9 +15,10 @@ public enum PolicyCondition: Sendable, Hashable {
     case flags(has: PolicyItemFlags, lacks: PolicyItemFlags)
     /// The age is within the range, ends included.
     case age(AgeField, ClosedRange<PolicyDuration>)
-    /// Within one of the windows; `outside`: within none of them.
+    /// The time is within one of the windows; with `outside`, within none of them.
     case time([WeekWindow], outside: Bool)
-    /// On one of the days, counted from 1970-01-01, ends included; `.min` and `.max`: no bound.
+    /// The date is on one of the days, counted from 1970-01-01, ends included; `.min` and `.max`
+    /// stand for no bound.
     case date(ClosedRange<Int32>)
 
     public var fieldName: String {
@@ -40,8 +41,9 @@ public enum PolicyCondition: Sendable, Hashable {
         if case .text(field, _) = self { true } else { false }
     }
 
-    /// Every program may have itself confined by an AppArmor profile, and take its name; who enters a
-    /// domain of SELinux is in SELinux' own policy.
+    /// Whether programs can't take the label at will. Any program may have itself confined by an
+    /// AppArmor profile, and so take the profile's name; SELinux' own policy decides which programs
+    /// enter a domain.
     package var isGuardedLabel: Bool {
         isText(.label) && patterns.allSatisfy { "\($0)".hasPrefix("selinux:") }
     }
@@ -57,17 +59,18 @@ public enum PolicyCondition: Sendable, Hashable {
 
 /// How conditions name a program.
 package enum ProgramNaming: Sendable, Hashable {
-    /// Any program.
+    /// The condition names no program.
     case none
-    /// By what a program of the same user can take for its own: it can have the named one load its
-    /// code, or trace it.
+    /// The condition names the program by a property that another program of the same user can
+    /// take: it can have the named program load its code, or trace it.
     case weak
-    /// Also by what it can't.
+    /// The condition also names a property that no other program of the user can take.
     case strong
 }
 
 extension [PolicyCondition] {
-    /// Which users there are is another question; but what runs as root is past all of this.
+    /// The strongest naming of a program. Conditions on users don't count; and a program that runs
+    /// as root can get around all of them.
     package var programNaming: ProgramNaming {
         let isStrong = contains { condition in
             switch condition {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainModel
 
-/// One way of proving something. The raw value is the written word.
+/// One kind of proof. The raw value is the written word.
 public enum PolicyFactor: String, Sendable, Hashable, CaseIterable {
     case presence
     case passcode
@@ -10,12 +10,12 @@ public enum PolicyFactor: String, Sendable, Hashable, CaseIterable {
     case confirm
     case companion
     case appPassword = "app-password"
-    /// The password that opened the keychain at the login. It can't be asked for, and it stands
-    /// for no other factor: every program of the login has it.
+    /// The password that opened the keychain at the login. It can't be asked for, and it stands for
+    /// no other factor, since every program of the login has it.
     case login
 }
 
-/// What must be proven: `require:` of a rule, `resource.constraint` of a request.
+/// The proofs that are needed: `require:` of a rule, `resource.constraint` of a request.
 public indirect enum PolicyConstraint: Sendable, Hashable {
     case factor(PolicyFactor)
     /// Success of a PAM service, with its own freshness where it names one.
@@ -25,7 +25,7 @@ public indirect enum PolicyConstraint: Sendable, Hashable {
     /// `{k:, of:}`; each child that is met counts, equal ones too.
     case atLeast(Int, of: [PolicyConstraint])
 
-    /// The form that leaves the engine: the same needs always read the same.
+    /// The canonical form, which the engine returns: equal needs have equal forms.
     public var canonical: PolicyConstraint {
         switch self {
         case .factor, .pam: return self
@@ -82,13 +82,13 @@ public indirect enum PolicyConstraint: Sendable, Hashable {
     private static func quoted(_ text: String) -> String { JSONText(text).description }
 }
 
-/// What an item's own access control asks for, as a request states it.
+/// The constraint of an item's own access control, as a request states it.
 public enum PolicyItemConstraint: Sendable, Hashable {
     case none
     case never
     case needs(PolicyConstraint)
 
-    /// The same in the words of policies.
+    /// The same constraint in the words of policies.
     public init(_ constraint: Constraint) {
         switch constraint.canonical {
         case .always: self = .none
@@ -99,7 +99,7 @@ public enum PolicyItemConstraint: Sendable, Hashable {
 }
 
 extension PolicyConstraint {
-    /// nil when something in it is `always` or `never` and so has no words.
+    /// nil when a part of it is `always` or `never`, for which policies have no word.
     fileprivate init?(_ constraint: Constraint) {
         switch constraint {
         case .always, .never: return nil
@@ -121,7 +121,8 @@ extension PolicyConstraint {
 }
 
 extension Constraint {
-    /// The same needs always read the same. Nothing in it is `always` or `never` but the whole.
+    /// The canonical form: equal needs have equal forms. Only the whole is ever `always` or
+    /// `never`.
     package var canonical: Constraint {
         guard case .atLeast(let required, let members) = self else { return self }
         let children = members.map(\.canonical)
@@ -192,7 +193,7 @@ public struct PolicyDuration: Sendable, Hashable, Comparable {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ]
 
-    /// Digits and a unit; nil when it is anything else, or too long to count.
+    /// Reads digits and a unit; nil for any other text, and for a time too long to count.
     public init?(_ written: String) {
         let digits = written.utf8.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         let unit = written.dropFirst(digits.count)
@@ -206,7 +207,7 @@ public struct PolicyDuration: Sendable, Hashable, Comparable {
 }
 
 extension PolicyDuration: CustomStringConvertible {
-    /// In the largest unit that divides it.
+    /// The time in the largest unit that divides it.
     public var description: String {
         if milliseconds == 0 { return "0s" }
         for unit in Self.units where milliseconds % unit.length == 0 {

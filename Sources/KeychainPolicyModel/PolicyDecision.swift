@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is decided of a request. The raw value is the written word.
+/// The outcome of a decision. The raw value is the written word.
 public enum PolicyOutcome: String, Sendable, Hashable, CaseIterable {
     case allow
     case deny
@@ -9,17 +9,18 @@ public enum PolicyOutcome: String, Sendable, Hashable, CaseIterable {
     case interactionNotAllowed = "interaction-not-allowed"
 }
 
-/// A decision with everything that `decide`, `test` and `explain` tell of it.
+/// A decision with everything that `decide`, `test` and `explain` show of it.
 public struct PolicyDecision: Sendable, Hashable {
     public var outcome: PolicyOutcome
-    /// The ids of all rules and scopes that made it so, sorted.
+    /// The ids of all rules and scopes that led to it, sorted.
     public var because: [PolicyText]
-    /// What the evidence does not meet, canonical; nil when allowed or denied.
+    /// The part of the requirements that the evidence does not meet, canonical; nil when allowed or
+    /// denied.
     public var requires: PolicyConstraint?
     public var audit: AuditLevel
     /// The attributes that the answer leaves out, sorted.
     public var redacted: [PolicyText]
-    /// What the complaining rules would make of it, where that is something else.
+    /// The outcome if the complaining rules were enforced, where that differs.
     public var wouldDecide: PolicyOutcome?
 
     public init(

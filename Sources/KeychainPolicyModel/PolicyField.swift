@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The fields of the language, by the kind of value they hold. Each knows its block and its name in
-// a policy file; the same fields key the facts of a request.
+// The fields of the language, by the kind of their values. Each field knows its block and its name
+// in a policy file; the same fields are the keys of a request's facts.
 
-/// Where a field stands in a rule.
+/// The part of a rule in which a field stands.
 public enum PolicyBlock: String, Sendable, Hashable {
     case subject
     case resource
     case environment = "when"
 }
 
-/// What all kinds of field have in common.
+/// The common properties of all kinds of field.
 public protocol PolicyField: Sendable, Hashable {
-    /// The written name, as `user-unit`.
+    /// The written name, such as `user-unit`.
     var name: String { get }
     var block: PolicyBlock { get }
 }
 
 extension PolicyField where Self: CaseIterable {
-    /// The field of that name in that block.
+    /// The field with that name in that block; nil if there is none.
     public init?(_ name: String, in block: PolicyBlock) {
         let found = Self.allCases.first { $0.name == name && $0.block == block }
         guard let found else { return nil }
@@ -26,14 +26,14 @@ extension PolicyField where Self: CaseIterable {
     }
 }
 
-/// Fields of text. `group` holds many values; the others hold one.
+/// Fields of text. `group` has many values; the others have one.
 public enum TextField: UInt8, PolicyField, CaseIterable {
     case user, group, exe, digest, unit, slice, userUnit, app, label
     case keychain, service, account, server, networkProtocol, accessGroup, itemLabel, creator
     case host
-    /// Of an `unlock`: the PAM service that the user logged in through, in lower case.
+    /// For an `unlock`: the PAM service that the user logged in through, in lower case.
     case pamService
-    /// Of an item of the class `attributed`: what it is for.
+    /// For an item of the class `attributed`: its purpose.
     case schema
 
     public var name: String {
@@ -74,9 +74,9 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
 }
 
 extension TextField {
-    /// Those that say nothing of an item.
+    /// The fields that don't describe the item.
     package static let ofSubject = allCases.filter { $0.block != .resource }
-    /// Those that an item tells, in their order.
+    /// The fields that describe the item, in their order.
     package static let ofItem = allCases.filter { $0.block == .resource }
 }
 
@@ -108,14 +108,14 @@ public enum BooleanField: UInt8, PolicyField, CaseIterable {
     }
 }
 
-/// Fields with a closed vocabulary; a value is the place of its word.
+/// Fields with a closed vocabulary; a value is the index of its word.
 public enum ChoiceField: UInt8, PolicyField, CaseIterable {
     case session, itemClass, accessible
-    /// Of an `unlock`: what is to open the keychain.
+    /// For an `unlock`: the protector that is to open the keychain.
     case protector
-    /// Absent where the program itself speaks to the service.
+    /// Absent where the program itself connects to the service.
     case via
-    /// How the secret goes to the program from there; absent where no secret does.
+    /// How the secret travels from the deputy to the program; absent where no secret does.
     case transfer
 
     public var name: String {
@@ -156,7 +156,7 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     public var count: UInt8 {
         switch self {
         case .session: 6
@@ -171,8 +171,8 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         words.firstIndex(of: word).map { UInt8($0) }
     }
 
-    /// Of sessions: those of users who are elsewhere. With them `remote` is known to be true, and to
-    /// be false with those of `localSessions`.
+    /// Masks of sessions: those of users elsewhere, and those of users here. With the first
+    /// `remote` is known to be true, with the second to be false.
     package static let remoteSessions = mask(ofSessions: ["ssh", "remote-desktop"])
     package static let localSessions = mask(ofSessions: ["seat", "service"])
 
@@ -180,18 +180,18 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         words.compactMap { ChoiceField.session.index(of: $0) }.reduce(0) { $0 | 1 << $1 }
     }
 
-    /// The place of `key` among the classes.
+    /// The index of `key` among the classes.
     public static let keyClass: UInt8 = 2
 }
 
-/// Fields that hold a length of time, from a moment until now.
+/// Fields that hold the time since an event.
 public enum AgeField: UInt8, PolicyField, CaseIterable {
     case session, presence
     public var name: String { self == .session ? "session-age" : "presence-age" }
     public var block: PolicyBlock { .environment }
 }
 
-/// `resource.flags`: what an item's access control asks for.
+/// `resource.flags`: the requirements of an item's access control.
 public struct PolicyItemFlags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -207,7 +207,8 @@ public struct PolicyItemFlags: OptionSet, Sendable, Hashable {
     }
 }
 
-/// Kleene's three values: a fact that could not be established makes neither true nor false.
+/// Kleene's three values: a fact that could not be established makes a condition neither true nor
+/// false.
 public enum Truth: Int, Sendable, Hashable, Comparable {
     case no = 0
     case unknown = 1
@@ -227,7 +228,7 @@ public enum Truth: Int, Sendable, Hashable, Comparable {
 }
 
 extension Fact {
-    /// What a test of the value gives.
+    /// The truth of the test for this fact.
     package func truth(absent: Truth, _ test: (Value) -> Bool) -> Truth {
         switch self {
         case .absent: absent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is done to an item, in the words of policies. The raw value is the written word.
+/// An operation on an item, in the words of policies. The raw value is the written word.
 public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
     case readSecret = "read-secret"
     case readAttributes = "read-attributes"
@@ -12,14 +12,15 @@ public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
     case derive
     case export
     case changeACL = "change-acl"
-    /// A login that carries no password opens the keychain with what its owner enrolled for it.
+    /// A login without a password opens the keychain with a protector that its owner enrolled for
+    /// it.
     case unlock
-    /// An update gives the item to another access group, whose programs open it from then on.
+    /// An update moves the item to another access group, whose programs can open it from then on.
     case move
     /// A search for more than one item finds another program's.
     case list
 
-    /// Place in tables: 0..<13.
+    /// The index in tables: 0..<13.
     public var index: Int {
         switch self {
         case .readSecret: 0
@@ -48,12 +49,12 @@ public struct PolicyOperations: OptionSet, Sendable, Hashable {
     public static let useKey: Self = [Self(.sign), Self(.decrypt), Self(.derive)]
     public static let write: Self = [Self(.add), Self(.update), Self(.move), Self(.delete)]
     public static let all = Self(rawValue: (1 << 13) - 1)
-    /// What a member of a group with `mode: read` is a member for.
+    /// The operations of a member of a group with `mode: read`.
     public static let read: Self = [
         Self(.readSecret), Self(.readAttributes), Self(.list), .useKey,
     ]
 
-    /// An operation or a set, as policies write it.
+    /// Reads an operation or a set of operations, as policies write them.
     public init?(word: String) {
         switch word {
         case "use-key": self = .useKey

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PolicyMethod {
-    /// Whether it proves the factor, by itself or because it proves more.
+    /// Whether the method proves the factor, by itself or because it proves more.
     package func proves(_ factor: PolicyFactor) -> Bool {
         guard case .factor(let own) = self else { return false }
         return own == factor || own.stands(for: factor)
@@ -20,8 +20,8 @@ extension PolicyFactor {
 }
 
 extension PolicyDemand {
-    /// How old a proof for the operation may be, whatever is written: releasing key material and
-    /// changing rights take a fresh one.
+    /// The greatest age of a proof for the operation, whatever the policy says: releasing key
+    /// material and changing rights need a fresh one.
     package static func bound(_ operation: PolicyOperation, _ scope: Freshness) -> PolicyDuration {
         switch operation {
         case .export, .changeACL: .zero
@@ -29,7 +29,7 @@ extension PolicyDemand {
         }
     }
 
-    /// Whether the evidence meets it for the operation.
+    /// Whether the evidence meets the demand for the operation.
     public func isMet(by evidence: [PolicyProof], for operation: PolicyOperation) -> Bool {
         let bound = Self.bound(operation, scope)
         let usable = evidence.filter { $0.scope <= scope }
@@ -59,15 +59,15 @@ extension PolicyConstraint {
 }
 
 extension PolicyDemand {
-    /// Whether whatever meets this one meets the other too. Where it is told false, that is not
-    /// certain of thresholds.
+    /// Whether all evidence that meets this demand also meets the other. False is not certain for
+    /// demands with thresholds.
     package func implies(_ other: PolicyDemand) -> Bool {
         scope <= other.scope && implies(constraint, other, other.constraint)
     }
 
     private var longest: PolicyDuration { scope.longest ?? PolicyDuration(milliseconds: .max) }
 
-    /// A part of this one, and one of the other.
+    /// Compares a part of this demand with a part of the other.
     private func implies(
         _ own: PolicyConstraint, _ other: PolicyDemand, _ wanted: PolicyConstraint
     ) -> Bool {
@@ -91,10 +91,11 @@ extension PolicyDemand {
         }
         guard let (count, parts) = own.threshold else { return false }
         guard let (least, others) = wanted.threshold else {
-            // Too few are left out for none of these to be met.
+            // At least `count` parts are met, and fewer than `count` parts don't imply the wanted
+            // one, so a part that implies it is always among them.
             return parts.count { met($0, wanted) } > parts.count - count
         }
-        // Each part that is met counts for one of the others.
+        // Each part counts for one of the other demand's parts only.
         var left = others
         let strange = parts.count { part in
             guard let place = left.firstIndex(where: { met(part, $0) }) else { return true }
@@ -106,7 +107,7 @@ extension PolicyDemand {
 }
 
 extension PolicyConstraint {
-    /// How many of which must be met; nil of a single proof.
+    /// The number of parts that must be met, and the parts; nil for a single proof.
     fileprivate var threshold: (count: Int, parts: [PolicyConstraint])? {
         switch self {
         case .factor, .pam: nil
@@ -118,7 +119,7 @@ extension PolicyConstraint {
 }
 
 extension PolicyItemConstraint {
-    /// What an item asks for, with the freshness that none but policy may relax.
+    /// The demand of an item's own constraint, with a freshness that only policy may relax.
     package var demand: PolicyDemand? {
         guard case .needs(let constraint) = self else { return nil }
         return PolicyDemand(constraint)

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainModel
 
-// The facts side: what is known of one operation on one item when it is decided. Host names are
-// lower-cased by the code that makes the fact.
+// A request is the facts about one operation on one item at the time of the decision. The code that
+// makes a fact with a host name writes it in lower case.
 
-/// A fact is there, is not, or could not be established; the last two are never the same.
+/// A fact is known, absent, or could not be established. Absent and unknown are never treated
+/// alike.
 public enum Fact<Value: Sendable & Hashable>: Sendable, Hashable {
     case absent
     case known(Value)
     case unknown
 }
 
-/// What a proof was given by.
+/// The method of a proof.
 public enum PolicyMethod: Sendable, Hashable {
     case factor(PolicyFactor)
     case pam(PolicyText)
 }
 
-/// Something proven, and how it may serve this request. Proofs that belong to other programs or
-/// items (`confirm` is bound to both) are left out by the code that makes the request.
+/// A proof, and how it may serve this request. Proofs that belong to other programs or items
+/// (`confirm` is bound to both) are left out by the code that makes the request.
 public struct PolicyProof: Sendable, Hashable {
     public var method: PolicyMethod
     public var age: PolicyDuration
@@ -32,18 +33,18 @@ public struct PolicyProof: Sendable, Hashable {
     }
 }
 
-/// One operation on one item, with every fact that its decision may rest on.
+/// One operation on one item, with every fact that its decision may depend on.
 ///
 /// `interactive` is the fact of that name: whether a user could answer.
 public struct PolicyRequest: Sendable, Hashable {
     public var operation: PolicyOperation
-    /// For `add` and `update` the item is as it would be afterwards.
+    /// For `add` and `update` the facts of the item after the operation.
     public var facts: PolicyFacts
-    /// For `update`: the item as it was. Its resource facts, flags and constraint are read, and
-    /// `member` where it is set.
+    /// For `update`: the item's facts before it. Its resource facts, flags and constraint are read,
+    /// and `member` where it is set.
     public var before: PolicyFacts?
     public var evidence: [PolicyProof]
-    /// Where the facts name no date.
+    /// Used where the facts have no date.
     private let today: Int32
     /// Today's local date in days since 1970-01-01.
     public var day: Int32 { if case .known(let date) = facts.date { date } else { today } }
@@ -61,8 +62,8 @@ public struct PolicyRequest: Sendable, Hashable {
 }
 
 extension PolicyRequest {
-    /// Everything the request must pass: reading a key is a read and an export, and an update
-    /// concerns the item before it too.
+    /// All operations that the request must be allowed: reading a key is a read and an export, and
+    /// an update also concerns the item before it.
     package var cases: [(operation: PolicyOperation, facts: PolicyFacts)] {
         var facts = facts
         if facts.date == .absent { facts.date = .known(today) }
@@ -89,15 +90,15 @@ extension Fact {
 }
 
 extension PolicyProof {
-    /// Whether it shows that the user was there; a word of consent and a login do not.
+    /// Whether the method shows that the user was there; a confirmation and a login do not.
     package var provesPresence: Bool {
         guard case .factor(let factor) = method else { return false }
         return factor != .confirm && factor != .appPassword && factor != .login
     }
 }
 
-/// What policies ask about an item (docs/policies.md, Resource: which item), read from the item when
-/// it is asked for.
+/// The facts of an item for policies (docs/policies.md, Resource: which item). Each is read from
+/// the item only when it is asked for.
 public struct PolicyItem: Sendable {
     public let itemClass: ItemClass
     public let attributes: Attributes
@@ -117,7 +118,7 @@ public struct PolicyItem: Sendable {
         self.keychain = keychain
     }
 
-    /// A text of the item; nil where it has none.
+    /// A text of the item; nil where the item has none.
     package func text(_ field: TextField) -> PolicyText? {
         switch field {
         case .keychain: PolicyText(keychain)
@@ -140,7 +141,7 @@ public struct PolicyItem: Sendable {
         attributes[name]?.policyText.map { PolicyText($0) }
     }
 
-    /// Adds all but the texts.
+    /// Adds all facts but the texts.
     package func addChoices(to facts: inout PolicyFacts) {
         facts[.itemClass] = .known(itemClass.policyIndex)
         facts[.accessible] = .known(rights.protection.policyIndex)
@@ -149,7 +150,7 @@ public struct PolicyItem: Sendable {
         facts.flags = .known(flags)
     }
 
-    /// All that there is to know of the item.
+    /// All facts about the item.
     public var facts: PolicyFacts {
         var facts = PolicyFacts()
         for field in TextField.ofItem {
@@ -159,7 +160,7 @@ public struct PolicyItem: Sendable {
         return facts
     }
 
-    /// Apple's four letters, and what people write.
+    /// Apple's four letters, and the names that people write.
     private static let protocols = [
         "htps": "https", "http": "http", "ssh ": "ssh", "ftp ": "ftp", "ftps": "ftps",
         "smtp": "smtp", "imap": "imap", "imps": "imaps", "pop3": "pop3", "ldap": "ldap",
@@ -169,7 +170,7 @@ public struct PolicyItem: Sendable {
 }
 
 extension AttributeValue {
-    /// As text, where it can be read as one.
+    /// The value as text; nil where it has no such form.
     fileprivate var policyText: String? {
         switch self {
         case .string(let text): text
@@ -181,7 +182,7 @@ extension AttributeValue {
 }
 
 extension ItemClass {
-    /// The place of its word among `ChoiceField.itemClass.words`.
+    /// The index of its word in `ChoiceField.itemClass.words`.
     fileprivate var policyIndex: UInt8 {
         switch self {
         case .genericPassword: 0
@@ -194,7 +195,7 @@ extension ItemClass {
 }
 
 extension Accessibility {
-    /// The place of its word among `ChoiceField.accessible.words`.
+    /// The index of its word in `ChoiceField.accessible.words`.
     fileprivate var policyIndex: UInt8 { rawValue }
 }
 
@@ -237,32 +238,32 @@ extension PolicyItemFlags {
     private static func named(_ word: String) -> Self { Self(word: word) ?? [] }
 }
 
-/// Every fact about the subject, the item and the environment; absent unless set:
-/// `facts[.exe] = .known(["/usr/bin/git"])`, `facts[.group] = .unknown`.
+/// The facts about the subject, the item and the environment; absent unless set: `facts[.exe] =
+/// .known(["/usr/bin/git"])`, `facts[.group] = .unknown`.
 ///
-/// A request copies and changes them several times: all but the texts lie in the value itself.
+/// A request copies and changes them several times, so all but the texts are stored inline.
 public struct PolicyFacts: Sendable, Hashable {
-    /// By field; empty as long as all are absent.
+    /// One for each field; empty as long as all are absent.
     private var texts: [Fact<[PolicyText]>] = []
     private var choices = FactDigits(bitsEach: 10)
     private var booleans = FactDigits(bitsEach: 2)
     private var sessionAge: Fact<PolicyDuration> = .absent
     private var presenceAge: Fact<PolicyDuration> = .absent
     public var uid: Fact<UInt32> = .absent
-    /// Absent: none of them.
+    /// Absent means that no flag is set.
     public var flags: Fact<PolicyItemFlags> = .absent
     public var time: Fact<MinuteOfWeek> = .absent
-    /// In days since 1970-01-01, local. Absent: the request's day.
+    /// In days since 1970-01-01, local. Absent means the request's day.
     public var date: Fact<Int32> = .absent
-    /// What the item's own access control asks for before the operation.
+    /// The requirement of the item's own access control for the operation.
     public var constraint: PolicyItemConstraint = .none
-    /// Something else than a group or a share lets the subject know of the item: the item's own
-    /// list of programs. No rule sees it, and none but `share` is made needless by it.
+    /// The item's own list of programs, and not a group or a share, lets the subject know of the
+    /// item. No rule reads this fact; it replaces only a `share`.
     public var isLetIn = false
 
     public init() {}
 
-    /// One value, but for `group`. Known and empty is as good as absent.
+    /// One value for all fields but `group`. A known, empty list counts as absent.
     public subscript(field: TextField) -> Fact<[PolicyText]> {
         get { texts.isEmpty ? .absent : texts[Int(field.rawValue)] }
         set {
@@ -271,7 +272,7 @@ public struct PolicyFacts: Sendable, Hashable {
                 texts = [Fact<[PolicyText]>](repeating: .absent, count: TextField.allCases.count)
             }
             texts[Int(field.rawValue)] = newValue
-            // Facts that are alike compare as such.
+            // Equal facts must compare as equal, so a list of absent texts is emptied.
             if newValue == .absent, texts.allSatisfy({ $0 == .absent }) { texts = [] }
         }
     }
@@ -305,13 +306,13 @@ public struct PolicyFacts: Sendable, Hashable {
         }
     }
 
-    /// Whether the texts of the subject and the environment are the same in both.
+    /// Whether both have the same texts of the subject and the environment.
     package func hasTextsOfSubject(of other: PolicyFacts) -> Bool {
         texts == other.texts || TextField.ofSubject.allSatisfy { self[$0] == other[$0] }
     }
 
-    /// The same subject and environment with another item. Membership goes with the item's group,
-    /// so the item's own word on it counts where there is one.
+    /// The same subject and environment with another item. Membership depends on the item's group,
+    /// so the item's own fact of it counts where there is one.
     public func with(item: PolicyFacts) -> PolicyFacts {
         var mixed = self
         if item[.member] != .absent { mixed[.member] = item[.member] }
@@ -329,12 +330,12 @@ public struct PolicyFacts: Sendable, Hashable {
 }
 
 extension BooleanField {
-    /// What an absent fact counts as.
+    /// The value that an absent fact counts as.
     public var whenAbsent: Bool { self == .member || self == .interactive }
 }
 
-/// Facts with few values in one number, so many bits each: 0 is absent, 1 unknown, and a value of v
-/// is v + 2.
+/// Facts with few values, packed into one number with `bitsEach` bits each: 0 is absent, 1 is
+/// unknown, and a value v is v + 2.
 private struct FactDigits: Sendable, Hashable {
     private let bitsEach: UInt64
     private var digits: UInt64 = 0

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked policy, as a loader makes it and every evaluator reads it. The order of nothing in it
-// matters to a decision. Definitions are expanded (`use` adds its conditions to those beside it)
-// and rules that others replace are left out before a set is made.
+// A checked policy, as a loader makes it and every evaluator reads it. No order in it affects a
+// decision. Before a set is made, definitions are expanded (`use` adds its conditions to those
+// beside it), and rules that other rules replace are left out.
 
 package import KeychainModel
 
-/// Where something stands in the sources.
+/// A place in the sources.
 public struct PolicyOrigin: Sendable, Hashable {
     public var file: String
-    /// From 1.
+    /// Counted from 1.
     public var line: Int
     public var column: Int
-    /// Which folder: 0 is the vendor's; a later one wins.
+    /// The index of the folder: 0 is the vendor's; a later one wins.
     public var level: Int
 
     public init(file: String, line: Int, column: Int, level: Int) {
@@ -22,13 +22,13 @@ public struct PolicyOrigin: Sendable, Hashable {
     }
 }
 
-/// Whether a rule decides or only says what it would have decided.
+/// Whether a rule is enforced, or only logs its decision.
 public enum PolicyMode: Sendable, Hashable {
     case enforce
-    /// Until 00:00 local of that day, counted from 1970-01-01.
+    /// Permissive until 00:00 local of that day, counted from 1970-01-01.
     case permissive(untilDay: Int32)
 
-    /// The first day on which it decides, where that is not every day.
+    /// The first day on which the rule is enforced; nil where it always is.
     package var firstDay: Int32? {
         if case .permissive(let end) = self { end } else { nil }
     }
@@ -60,7 +60,7 @@ public enum Freshness: UInt8, Sendable, Hashable, CaseIterable, Comparable {
         self = found
     }
 
-    /// How old a proof may be at most, whatever a policy says; nil: no bound.
+    /// The greatest age of a proof, whatever a policy says; nil for no bound.
     public var longest: PolicyDuration? {
         switch self {
         case .operation, .context: nil
@@ -88,7 +88,7 @@ public struct PolicyDemand: Sendable, Hashable {
     }
 }
 
-/// A rate that a rule allows; counted by the daemon, never by a decision.
+/// A rate limit of a rule. The daemon counts it; a decision never does.
 public struct PolicyLimit: Sendable, Hashable {
     public enum Exhausted: Sendable, Hashable {
         case deny
@@ -97,7 +97,8 @@ public struct PolicyLimit: Sendable, Hashable {
 
     public var count: UInt32
     public var per: PolicyDuration
-    /// The fields whose values have a budget of their own, by written name: `user`, `exe`.
+    /// The written names of the fields whose values each have a budget of their own, such as `user`
+    /// and `exe`.
     public var keys: [PolicyText]
     public var then: Exhausted
 
@@ -111,27 +112,27 @@ public struct PolicyLimit: Sendable, Hashable {
     }
 }
 
-/// How much a decision leaves in the log.
+/// The amount that a decision writes to the log.
 public enum AuditLevel: UInt8, Sendable, Hashable, Comparable {
     case decision, full
     public var word: String { self == .full ? "full" : "decision" }
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What a rule does where it matches. The texts are reasons for people.
+/// The effect of a rule where it matches. The texts are reasons for people.
 public enum PolicyEffect: Sendable, Hashable {
     case permit(String)
     case forbid(String)
     case share(String)
     case require(PolicyDemand)
     case limit(PolicyLimit)
-    /// Names of attributes that the answer leaves out.
+    /// The attributes that the answer leaves out.
     case redact([PolicyText])
     case audit(AuditLevel)
 }
 
 extension PolicyEffect {
-    /// The names that `redact` has for attributes.
+    /// The names of attributes in `redact`.
     package static let attributes: [String: AttributeName] = [
         "service": .service, "account": .account, "label": .label, "comment": .comment,
         "description": .itemDescription, "generic": .generic, "creator": .creator, "type": .type,
@@ -141,8 +142,8 @@ extension PolicyEffect {
         "access-group": .accessGroup,
     ]
 
-    /// The attribute that `redact` names so; nil where there is none. A name of four bytes is that
-    /// of the attribute itself, as `acct`.
+    /// The attribute with that name in `redact`; nil where there is none. A name of four bytes,
+    /// such as `acct`, is the attribute's own.
     package static func attribute(_ name: String) -> AttributeName? {
         attributes[name] ?? (name.utf8.count == 4 ? AttributeName(rawValue: name) : nil)
     }
@@ -153,7 +154,7 @@ public struct PolicyRule: Sendable, Hashable {
     public var origin: PolicyOrigin
     public var description: String?
     public var tags: [String]
-    /// The id of the rule in an earlier folder that this one stands for.
+    /// The id of the rule in an earlier folder that this one replaces.
     public var replaces: PolicyText?
     public var mode: PolicyMode
     public var effect: PolicyEffect
@@ -175,7 +176,7 @@ public struct PolicyRule: Sendable, Hashable {
     }
 }
 
-/// A scope in which nothing happens without a permit.
+/// A scope in which every operation needs a permit.
 public struct ClosedScope: Sendable, Hashable {
     public var id: PolicyText
     public var origin: PolicyOrigin
@@ -197,11 +198,11 @@ public struct GroupMembership: Sendable, Hashable {
     public var id: PolicyText
     public var origin: PolicyOrigin
     public var group: PolicyText
-    /// Alternatives; conditions on the subject, `member` excepted.
+    /// The alternatives, each a list of conditions on the subject without `member`.
     public var members: [[PolicyCondition]]
     /// `mode: read` is `.read`, `mode: write` is `.all`.
     public var operations: PolicyOperations
-    /// The members' new items belong to the group.
+    /// Whether the members' new items belong to the group.
     public var isHome: Bool
 
     public init(
@@ -217,7 +218,7 @@ public struct GroupMembership: Sendable, Hashable {
     }
 }
 
-/// A claim that nothing in the box is ever allowed; proved or refuted when a set is checked.
+/// A claim that nothing in the box is ever allowed; it is proved or refuted when a set is checked.
 public struct PolicyAssertion: Sendable, Hashable {
     public var id: PolicyText
     public var origin: PolicyOrigin
@@ -232,7 +233,7 @@ public struct PolicyAssertion: Sendable, Hashable {
 
 public struct PolicySet: Sendable, Hashable {
     public static let mostRules = 20_000
-    /// How many attributes all `redact` rules together may name.
+    /// The most attributes that all `redact` rules together may name.
     public static let mostRedactedAttributes = 64
 
     public var rules: [PolicyRule]

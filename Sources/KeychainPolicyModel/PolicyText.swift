@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of a policy or of a fact. It compares by the bytes of its UTF-8: `==` on String would take
-/// two spellings of one letter for the same.
+/// A text of a policy or of a fact, compared by its bytes in UTF-8: `==` on String treats two
+/// spellings of one letter as equal.
 public struct PolicyText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     public let string: String
 
@@ -28,11 +28,11 @@ public struct PolicyText: Sendable, Hashable, Comparable, ExpressibleByStringLit
 }
 
 extension PolicyText {
-    /// The text, or as many bytes of its beginning with “…” behind them.
+    /// The text, or its first `longest` bytes at most with “…” after them.
     public func cut(to longest: Int) -> String {
         guard string.utf8.count > longest else { return string }
         var end = string.utf8.index(string.utf8.startIndex, offsetBy: longest)
-        // Not within a character of several bytes.
+        // A character of several bytes must not be cut.
         while end > string.startIndex, end.samePosition(in: string.unicodeScalars) == nil {
             end = string.utf8.index(before: end)
         }
@@ -41,11 +41,12 @@ extension PolicyText {
 }
 
 extension PolicyText {
-    /// The text as it stands among others in a line for people: quoted unless it is plain, for it may
-    /// be called like what the line says itself, or like several texts or lines.
+    /// The text for a line that people read, beside other texts: quoted unless it is plain, since
+    /// it could look like the line's own words, or like several texts or lines.
     package var shown: String { isPlain ? string : JSONText(string).description }
 
-    /// Letters, digits and signs of names and paths, and no word that lines about requests have.
+    /// Whether it has only letters, digits and signs of names and paths, and is no word that lines
+    /// about requests use.
     package var isPlain: Bool {
         !string.isEmpty && string.unicodeScalars.allSatisfy(Self.isPlain)
             && !Self.ownWords.contains(string)

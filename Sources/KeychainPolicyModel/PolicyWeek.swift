@@ -4,25 +4,25 @@
 public struct MinuteOfWeek: Sendable, Hashable {
     public static let perDay = 1_440
     public static let count = 7 * perDay
-    /// As policies name them.
+    /// The days' names in policies.
     public static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     public let value: Int
 
-    /// nil outside the week.
+    /// nil for a number outside the week.
     public init?(_ value: Int) {
         guard 0..<Self.count ~= value else { return nil }
         self.value = value
     }
 
-    /// Monday is 0.
+    /// Monday is 0. nil outside the week.
     public init?(day: Int, hour: Int, minute: Int) {
         guard 0..<7 ~= day, 0..<24 ~= hour, 0..<60 ~= minute else { return nil }
         value = day * Self.perDay + hour * 60 + minute
     }
 }
 
-/// A window of the day on the days of the week on which it starts. Half-open; one that ends before
-/// it starts runs past midnight.
+/// A window of the day, on the days of the week on which it starts. It is half-open; a window that
+/// ends before it starts runs past midnight.
 public struct WeekWindow: Sendable, Hashable {
     public static let everyDay: UInt8 = 0x7F
     /// Bit 0 is Monday.
@@ -31,7 +31,7 @@ public struct WeekWindow: Sendable, Hashable {
     public let start: Int
     public let end: Int
 
-    /// nil when an end is outside the day, both are equal, or no day is named.
+    /// nil when an end is outside the day, both ends are equal, or no day is named.
     public init?(days: UInt8 = everyDay, from start: Int, to end: Int) {
         guard days != 0, days <= Self.everyDay, start != end,
             0..<MinuteOfWeek.perDay ~= start, 0...MinuteOfWeek.perDay ~= end
@@ -41,7 +41,7 @@ public struct WeekWindow: Sendable, Hashable {
         self.end = end
     }
 
-    /// The whole of the days.
+    /// The whole of each day.
     public init?(days: UInt8) { self.init(days: days, from: 0, to: MinuteOfWeek.perDay) }
 
     public func contains(_ minute: MinuteOfWeek) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decision function as it is defined. It reads every rule, and stays as plain as it can be:
-/// the compiled engine is held against it.
+/// The definition of the decision function. It reads every rule and stays as simple as possible,
+/// since the compiled engine is tested against it.
 public struct ReferenceEvaluator: Sendable {
     public let policy: PolicySet
 
@@ -48,14 +48,14 @@ public struct ReferenceEvaluator: Sendable {
         return decision
     }
 
-    /// Everything the request must pass, with the memberships that `groups:` give.
+    /// All operations that the request must be allowed, with the memberships that `groups:` give.
     public func cases(
         of request: PolicyRequest
     ) -> [(operation: PolicyOperation, facts: PolicyFacts)] {
         request.cases.map { ($0, withMembership($1, for: $0)) }
     }
 
-    /// A member subject that matches for certain, in the item's group, makes a member.
+    /// A subject that matches a member of the item's group for certain becomes a member.
     private func withMembership(
         _ facts: PolicyFacts, for operation: PolicyOperation
     ) -> PolicyFacts {
@@ -69,7 +69,7 @@ public struct ReferenceEvaluator: Sendable {
     }
 }
 
-/// One operation on one item: all that matches it.
+/// One operation on one item, with all statements that match it.
 private struct Case {
     let operation: PolicyOperation
     let facts: PolicyFacts

@@ -42,7 +42,7 @@ extension PolicyFacts {
         }
         for field in BooleanField.allCases where field.block == block {
             add(field.name, self[field]) { "\($0)" }
-            // Who reads the request would take it for what the names say.
+            // Without this the reader would derive the membership from the names, and get it wrong.
             if field == .member, self[field] == .absent, isOfOwnGroup == false {
                 entries.append((field.name, "true"))
             }
@@ -69,7 +69,7 @@ extension PolicyFacts {
 }
 
 extension PolicyItemFlags {
-    /// The words of those that are set.
+    /// The words of the flags that are set.
     public var names: [String] {
         Self.words.filter { word in PolicyItemFlags(word: word).map { contains($0) } ?? false }
     }
@@ -85,7 +85,7 @@ extension MinuteOfWeek {
 }
 
 extension [PolicyProof] {
-    /// Of several proofs by one method the freshest.
+    /// Of several proofs by one method only the freshest is written.
     fileprivate var json: String {
         var factors: [String] = []
         var services: [String] = []
@@ -112,7 +112,7 @@ extension [PolicyProof] {
 }
 
 extension PolicyRequest {
-    /// The same without the names that people give to items.
+    /// The same request without the names that people give to items.
     public var withoutNames: PolicyRequest {
         var copy = self
         copy.facts.hideNames()
@@ -122,8 +122,9 @@ extension PolicyRequest {
 }
 
 extension PolicyRequest {
-    /// The same with no text longer than so many bytes. A text that is longer is unknown, and listed
-    /// in `cut` with its beginning: decided again, the request claims nothing that is not in it.
+    /// The same request with no text longer than `longest` bytes. A longer text becomes unknown and
+    /// is listed in `cut` with its beginning: decided again, the request claims only facts that are
+    /// in it.
     public func shortened(to longest: Int) -> (request: PolicyRequest, cut: [String]) {
         var copy = self
         var cut = copy.facts.shorten(to: longest, "")
@@ -133,7 +134,7 @@ extension PolicyRequest {
 }
 
 extension PolicyFacts {
-    /// Of several texts, such as a user's groups, that fit together.
+    /// The most texts of one field, such as a user's groups, that fit together.
     private static let mostTexts = 16
 
     fileprivate mutating func shorten(to longest: Int, _ prefix: String) -> [String] {
@@ -151,7 +152,8 @@ extension PolicyFacts {
 }
 
 extension TextField {
-    /// What people and programs call items by; it is in records only where a rule asks for it.
+    /// The names that people and programs give to items; records have them only where a rule asks
+    /// for it.
     public static let itemNames: [TextField] = [
         .service, .account, .server, .itemLabel, .creator,
     ]

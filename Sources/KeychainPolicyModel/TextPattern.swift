@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a text must look like: itself, or with stars. There are no regular expressions.
+/// A pattern for a text: the text itself, or one with stars. There are no regular expressions.
 ///
 /// In a pattern that begins with `/` a star stays within a segment and a final `**` crosses them;
 /// elsewhere a final `*` stands for anything and a star inside for any run without `/`. A star may
 /// stand for nothing. `*.suffix` matches any depth.
 public enum TextPattern: Sendable, Hashable {
     case literal(PolicyText)
-    /// Anything that begins so: `ssh.*`, `/opt/**`; empty: any text at all.
+    /// Any text with this beginning: `ssh.*`, `/opt/**`; the empty prefix matches every text.
     case prefix(PolicyText)
-    /// Anything that ends so: `*.corp.example`, kept with its dot.
+    /// Any text with this end: `*.corp.example`, kept with its dot.
     case suffix(PolicyText)
-    /// Pieces, in order, with a run without `/` between each two; `open`: anything may follow.
+    /// Pieces, in order, with a run without `/` between each two; with `open`, any text may follow.
     case pieces([PolicyText], open: Bool)
 
-    /// What is wrong with a pattern as it was written.
+    /// A mistake in a written pattern.
     public enum Mistake: Error, Hashable {
         case empty
         /// `*suffix`, or `*.a.*`: only `*.suffix` may begin with a star.
@@ -79,7 +79,7 @@ public enum TextPattern: Sendable, Hashable {
     }
 
     /// The leftmost place for each piece is the best one: a star crosses no `/`, so a later place
-    /// leaves no more to the stars behind it.
+    /// gives the following stars no further choice.
     package static func match(_ pieces: [[UInt8]], _ open: Bool, _ text: [UInt8]) -> Bool {
         guard let first = pieces.first, text.starts(with: first) else { return false }
         var rest = text[first.count...]
@@ -91,7 +91,7 @@ public enum TextPattern: Sendable, Hashable {
         return open || rest.isEmpty
     }
 
-    /// What is left behind the piece, which stands after a run without `/`.
+    /// The rest after the piece, where the piece stands after a run without `/`.
     private static func place(
         _ piece: [UInt8], in rest: ArraySlice<UInt8>, atEnd: Bool
     ) -> ArraySlice<UInt8>? {
@@ -106,7 +106,7 @@ public enum TextPattern: Sendable, Hashable {
 }
 
 extension TextPattern: CustomStringConvertible {
-    /// The pattern as it is written.
+    /// The pattern as it is written in policies.
     public var description: String {
         switch self {
         case .literal(let text): text.string

@@ -8,7 +8,8 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainService {
-    /// What may be read of an item now may be read of its former secrets, by a user who is present.
+    /// Reads former secrets for a user who is present: those of the items that the client may read
+    /// now.
     func formerSecrets(
         _ verb: ReadFormerSecrets, for client: any Client
     ) throws(RequestError) -> [FormerSecret] {

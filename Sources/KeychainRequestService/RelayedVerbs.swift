@@ -3,15 +3,15 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainVaults
 
-/// What a program that a deputy brings may ask for: the one table (docs/design/identity.md, Relayed
-/// programs). It has items of the class `attributed`, its user's keychains without the machine's, and
-/// no password: what opens a keychain the user types into a prompter.
+/// The verbs for programs that a deputy brings, in one table (docs/design/identity.md, Relayed
+/// programs). Such a program has items of the class `attributed` and its user's keychains, without
+/// the machine's. It sends no password: the user types what opens a keychain into a prompter.
 enum RelayedVerbs {
     static func check(_ verb: any Verb) throws(RequestError) {
         try checkKeychain(try keychain(of: verb))
     }
 
-    /// The keychain that the verb names. Throws for a verb that is not for such programs.
+    /// The keychain that the verb names. Throws for a verb that such programs may not use.
     private static func keychain(of verb: any Verb) throws(RequestError) -> String? {
         switch verb {
         case let verb as FindAttributed: return verb.keychain
@@ -51,7 +51,7 @@ enum RelayedVerbs {
 
     private static func keychain(of query: ItemQuery) throws(RequestError) -> String? {
         try require(query.itemClass == .attributed)
-        // A reference means its item, whichever class was asked for.
+        // A reference means its item, whichever class the query names.
         try require(query.references?.allSatisfy { $0.itemClass == .attributed } ?? true)
         return query.keychain
     }

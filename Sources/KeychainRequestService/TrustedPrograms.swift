@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainUserPresence
 
 extension KeychainService {
-    /// The list that a program asks for, in this service's own facts.
+    /// The list that a program sends, completed with this service's own facts about the programs.
     func trustList(
         _ named: [NamedProgram], listedBy caller: Caller
     ) throws(RequestError) -> TrustList {
@@ -15,7 +15,7 @@ extension KeychainService {
         return list
     }
 
-    /// What makes an item's new list of the one that it has.
+    /// Returns a function that makes an item's new list from its present one.
     func trustUpdate(
         _ change: TrustChange, by caller: Caller
     ) throws(RequestError) -> (TrustList?) -> TrustList? {
@@ -54,7 +54,7 @@ extension KeychainService {
             listedAt: Date().timeIntervalSinceReferenceDate)
     }
 
-    /// How well a name is guarded now; names that no program ever bears are refused.
+    /// How well a name is protected now; throws for a name that no program ever has.
     private func strength(of identity: String) throws(RequestError) -> ProgramStrength {
         guard identity.utf8.count <= TrustedApplication.longestIdentity,
             let colon = identity.firstIndex(of: ":")
@@ -65,9 +65,10 @@ extension KeychainService {
             let parts = name.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
             guard name.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) })
             else { throw .invalid(.badRequest) }
-            // In the own process every program is known by its path alone.
+            // In embedded mode every program is known by its path alone.
             guard isDaemon else { return .weak }
-            // Its strength is read back: it tells of no file that its client may not look at.
+            // Only public files are looked at: the list's strength is read back, and must tell the
+            // client nothing of other files.
             return ProgramStrength(
                 executable: name, isRoots: TrustedPath.isTrustedAndPublic(name))
         case "unit":

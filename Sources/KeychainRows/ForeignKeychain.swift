@@ -2,12 +2,12 @@
 package import KeychainDatabase
 package import KeychainLinuxSystem
 
-/// Why a file from elsewhere gives no keychain.
+/// Why a foreign file can't be read as a keychain.
 package enum ForeignFileError: UInt8, Error {
-    /// Not a keychain, or not whole.
+    /// The file is no keychain, or not complete.
     case damaged = 1
     case newerVersion = 2
-    /// The disk, or the system, did not do what was asked of it.
+    /// The disk or the system failed.
     case unreadable = 3
 
     package init(_ error: any Error) {
@@ -19,19 +19,19 @@ package enum ForeignFileError: UInt8, Error {
     }
 }
 
-/// What comes of a keychain's file: its version first, then the rows of its tables.
+/// A record of a keychain's file: its version first, then the rows of its tables.
 package enum ForeignRecord: Sendable {
     case version(Int32)
     case row(KeychainTables.Table, [Value])
 }
 
-/// Reads keychain files from elsewhere, in whatever process.
+/// Reads foreign keychain files, in the reader's choice of process.
 package protocol ForeignReader: Sendable {
-    /// Ends with the file's last row, or with a `ForeignFileError`, or with an error of the body's.
+    /// Ends with the file's last row, with a `ForeignFileError`, or with an error of the body's.
     func read(_ file: Descriptor, _ body: (ForeignRecord) throws -> Void) throws
 }
 
-/// Reads in the process that asks: for files of the very user whose process it is.
+/// Reads in the calling process: only for files of the user whose process it is.
 package struct OwnProcessReader: ForeignReader {
     package init() {}
 
@@ -44,15 +44,15 @@ package struct OwnProcessReader: ForeignReader {
     }
 }
 
-/// A keychain's file that anyone may have written, read through its descriptor alone. Nothing is
-/// taken from it but the values of its tables; what its indexes and free pages hold is not looked at.
+/// A keychain's file that any user may have written, read through its descriptor alone. Only the
+/// values of its tables are used; its indexes and free pages are not read.
 struct ForeignKeychain {
     let version: Int32
     private let database: Connection
     private let tables: [KeychainTables.Table]
 
     init(_ file: borrowing Descriptor) throws {
-        // SQLite would fill up a last page that is not whole.
+        // SQLite would fill up an incomplete last page.
         let size = try file.size()
         guard size > 0, size % UInt64(KeychainTables.pageBytes) == 0 else {
             throw ForeignFileError.damaged

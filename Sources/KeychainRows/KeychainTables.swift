@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainDatabase
 
-/// What a keychain's file looks like to SQLite, in each version of it: its tables, and the values
-/// that any version writes there.
+/// The form of a keychain's file in SQLite, for each version: its tables, and the values that any
+/// version writes into them.
 package enum KeychainTables {
     /// "KCHS" in the file's header.
     package static let applicationID: Int32 = 0x4B43_4853
@@ -18,8 +18,8 @@ package enum KeychainTables {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// `tokens` are the item's entries in the index: a row that does not open can be taken out of it
-    /// too, and no second index is needed for that, which each new item would write to.
+    /// `tokens` are the item's entries in the index: a row that does not open can be removed from
+    /// the index too, without a second index that each new item would write to.
     package static let item = """
         CREATE TABLE item (
             id INTEGER PRIMARY KEY,
@@ -34,7 +34,7 @@ package enum KeychainTables {
         ) STRICT;
         """
 
-    /// Under which entries which items are found.
+    /// The entries of the index, and the items found under each.
     private static let token = """
         CREATE TABLE token (
             token INTEGER NOT NULL,
@@ -43,8 +43,8 @@ package enum KeychainTables {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Rows that could not be opened, as they were: set aside, so that no search fails on them, and
-    /// kept, since another day's keys or tools may read them.
+    /// Rows that could not be opened, unchanged. They are set aside so that no search fails on
+    /// them, and kept since later keys or tools may read them.
     package static let quarantine = """
         CREATE TABLE quarantine (
             id INTEGER PRIMARY KEY,
@@ -59,8 +59,8 @@ package enum KeychainTables {
         ) STRICT;
         """
 
-    /// Secrets that items of the class `attributed` had before, each with the attributes of then. `item`
-    /// is the identifier of the item. Later rows have greater numbers.
+    /// Former secrets of items of the class `attributed`, each with the attributes of that time.
+    /// `item` is the item's identifier. Later rows have greater numbers.
     package static let former = """
         CREATE TABLE former (
             id INTEGER PRIMARY KEY,
@@ -92,7 +92,8 @@ package enum KeychainTables {
         CREATE INDEX tokenByItem ON token (item);
         """
 
-    /// Makes an empty file a keychain of that version. None ever was of another.
+    /// The statements that make an empty file a keychain of that version; throws for a version that
+    /// never existed.
     package static func statements(ofVersion version: Int32) throws -> String {
         let tables: [String]
         switch version {
@@ -107,7 +108,7 @@ package enum KeychainTables {
         return (tables + [numbers]).joined(separator: "\n")
     }
 
-    /// The version of a keychain that this version can read; anything else is refused.
+    /// The version of a keychain, if it can be read; throws for any other file.
     package static func knownVersion(_ database: Connection) throws -> Int32 {
         let application = try database.first("PRAGMA application_id") { $0.integer(0) }
         // Safe: a constant of fewer bits.
@@ -121,16 +122,17 @@ package enum KeychainTables {
 
     // MARK: Limits
 
-    /// Bytes of all attributes of an item together.
+    /// The most bytes of an item's attributes together.
     package static let largestAttributes = 4 * 1024 * 1024
-    /// Of an item, more than the longest list of programs makes of all its attributes.
+    /// The most tokens of an item: more than all its attributes with the longest list of programs
+    /// give.
     package static let mostTokens = 2560
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
-    /// Bytes of a record, or of any value of it.
+    /// The most bytes of a record, and of each of its values.
     package static let largestRecord = largestSealedSecret + 4 * largestAttributes
 
-    /// Bytes of the BLOBs of a column.
+    /// The most bytes of a BLOB in the column.
     private static func longest(_ column: String) -> Int {
         switch column {
         case "value": 65_536
@@ -149,7 +151,8 @@ package enum KeychainTables {
         package let name: String
         package let columns: [Column]
 
-        /// What reads all rows from the table itself: an index may say anything.
+        /// A query that reads all rows from the table itself, since an index of a foreign file may
+        /// be wrong.
         var selection: String {
             "SELECT \(columns.map(\.name).joined(separator: ", ")) FROM \(name) NOT INDEXED"
         }
@@ -170,11 +173,11 @@ package enum KeychainTables {
 
         let name: String
         let kind: Kind
-        /// Bytes of a text or a BLOB.
+        /// The most bytes of a text or a BLOB.
         var most: Int { kind == .text ? 64 : kind == .blob ? longest(name) : 0 }
 
-        /// True for a row whose value no version writes. `typeof` and `length` of a BLOB look at the
-        /// head of a record and read nothing else.
+        /// A condition that is true for a row with a value that no version writes. `typeof` and
+        /// `length` of a BLOB read only the head of a record.
         var isForeign: String {
             switch kind {
             case .integer: "typeof(\(name)) NOT IN ('integer', 'null')"
@@ -196,7 +199,7 @@ package enum KeychainTables {
         return shapes
     }()
 
-    /// Makes what the reading of a file needs, as long as the process may still ask for it.
+    /// Computes the shapes that reading a file needs, while the process still may.
     package static func prepare() { _ = shapes }
 
     /// In the order of `names`.
@@ -217,7 +220,7 @@ package enum KeychainTables {
                     Column(name: row.text(0) ?? "", kind: $0)
                 }
             }
-            // A version before the one that brought the table has none.
+            // A table does not exist in versions before the one that added it.
             return columns.isEmpty ? nil : Table(name: name, columns: columns)
         }
         return Shape(tables: tables, objects: found)
@@ -228,9 +231,10 @@ package enum KeychainTables {
         try objects(database) == shapes[version]?.objects
     }
 
-    /// Whether nothing in a file works in the process that reads it, or fills its memory: no view and
-    /// no trigger, which would be a foreign program, and no value of another type than its column's,
-    /// or longer than any of ours. Asked before anything else is read from it.
+    /// Whether a file can't run code in the process that reads it, or fill its memory: it has no
+    /// view and no trigger, which would be foreign programs, and no value of another type than its
+    /// column's, or longer than any that is written here. It is checked before anything else is
+    /// read.
     package static func isHarmless(_ database: Connection, version: Int32) throws -> Bool {
         guard try isExact(database, version: version) else { return false }
         return try tables(ofVersion: version).allSatisfy { table in
@@ -243,7 +247,7 @@ package enum KeychainTables {
         let rows = try database.all("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
         {
             row in
-            // SQLite opens files in which any of these is NULL; no object of ours has one.
+            // SQLite opens files in which one of these is NULL; in a keychain none is.
             let words = row.text(3)?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             return [
                 row.text(0) ?? "NULL", row.text(1) ?? "NULL", row.text(2) ?? "NULL", words ?? "",

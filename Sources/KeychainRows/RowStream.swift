@@ -3,11 +3,11 @@ internal import KeychainDatabase
 package import KeychainLinuxSystem
 
 /// A keychain's rows as bytes, from the process that reads a foreign file to the one that keeps
-/// keychains: a byte that says what follows, and for a row each of its values behind a byte for its
-/// type, texts and BLOBs behind their length (4). Numbers are little-endian. Nothing comes behind the
-/// end, which says how the reading ended (0, or a `ForeignFileError`).
+/// keychains. Each record begins with a byte for its kind. A row has each of its values after a
+/// byte for its type, texts and BLOBs after their length (4). Numbers are little-endian. Nothing
+/// follows the end record, which has the result of the reading (0, or a `ForeignFileError`).
 enum RowStream {
-    /// Those below are rows, by the table's place among `KeychainTables.names`.
+    /// Smaller numbers are rows: the table's index in `KeychainTables.names`.
     static let version: UInt8 = 0xFE
     static let end: UInt8 = 0xFF
 
@@ -18,7 +18,7 @@ enum RowStream {
 
 // MARK: Writing
 
-/// Writes what is in a file to a descriptor, and how the reading ended.
+/// Writes a file's records to a descriptor, and the result of the reading.
 package final class RowWriter {
     private static let mostKept = 64 * 1024
     private let output: Descriptor
@@ -33,7 +33,7 @@ package final class RowWriter {
             kept += [RowStream.version, UInt8(clamping: keychain.version)]
             try keychain.forEach { table, row in try append(row, of: table) }
         } catch let error as SystemError {
-            // The other end is gone.
+            // The reading process has gone.
             throw error
         } catch { outcome = ForeignFileError(error).rawValue }
         kept += [RowStream.end, outcome]
@@ -50,8 +50,8 @@ package final class RowWriter {
         if kept.count > Self.mostKept { try flush() }
     }
 
-    /// Writes a long BLOB as it lies in SQLite's memory: a copy of the largest would not fit beside it
-    /// into what this process may have.
+    /// Writes a long BLOB directly from SQLite's memory: the process's memory limit has no room for
+    /// a copy of the largest one.
     private func isLarge(_ row: borrowing Row, _ column: Int32) throws -> Bool {
         try row.withBlob(column) { bytes in
             guard bytes.byteCount > Self.mostKept else { return false }
@@ -95,15 +95,16 @@ package final class RowWriter {
 
 // MARK: Reading
 
-/// Takes what `RowWriter` wrote in another process, which may have been taken over by the file: each
-/// value is of its column's type, and no longer than any of ours.
+/// Reads the records of a `RowWriter` in another process. A malicious file may have taken over that
+/// process, so each value is checked: its type must be its column's, and its length within the
+/// limits.
 package struct RowReader {
     private let input: DescriptorInput
 
     package init(from input: DescriptorInput) { self.input = input }
 
-    /// How many bytes the rows of a file can come to. A value takes at most twice the room that it has
-    /// in the file; without a bound, rows without end would fill the disk.
+    /// The most bytes of the rows of a file. A value takes at most twice its room in the file;
+    /// without this limit, endless rows would fill the disk.
     package static func mostBytes(ofFile size: UInt64) -> UInt64 {
         64 * 1024 + 2 * min(size, UInt64(Int64.max) / 4)
     }
@@ -151,7 +152,7 @@ package struct RowReader {
 }
 
 extension KeychainTables.Table {
-    /// What says that a record is a row of this table.
+    /// The byte that marks a record as a row of this table.
     fileprivate var place: UInt8 {
         UInt8(clamping: KeychainTables.names.firstIndex(of: name) ?? 0)
     }

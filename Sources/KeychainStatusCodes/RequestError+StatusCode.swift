@@ -2,7 +2,7 @@
 package import KeychainModel
 
 extension RequestError {
-    /// Where an error becomes a status, and nowhere else.
+    /// The only place where an error becomes a status.
     package var statusCode: Int32 {
         switch self {
         case .invalid(let what): what.statusCode
@@ -63,7 +63,7 @@ extension KeychainState {
 extension ServiceFailure {
     fileprivate var statusCode: Int32 {
         switch self {
-        // Programs make a keychain where there is none, so a keychain that is gone is not absent.
+        // Programs create a missing keychain, so a keychain that was lost must not look missing.
         case .damaged, .keychainGone: -25295  // errSecInvalidKeychain
         case .diskFull: -34  // errSecDiskFull
         case .inputOutput: -36  // errSecIO

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What statuses of the item calls mean, in sentences for people, by their numbers; `Security` has the
-/// names.
+/// Sentences for people about the statuses of the item calls, by number; `Security` has the names.
 package enum StatusMessages {
-    /// For a status without a sentence: its number.
+    /// The sentence, or the number of a status without one.
     package static func text(for status: Int32) -> String {
         known(status) ?? "OSStatus \(status)"
     }

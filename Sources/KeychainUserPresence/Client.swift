@@ -5,30 +5,31 @@ package import KeychainPolicyEngine
 package import KeychainPolicyModel
 package import KeychainRequestAudit
 
-/// The program that a request comes from, for as long as it is under way.
+/// The program that a request comes from, while the request is under way.
 package protocol Client: Sendable {
     var caller: Caller { get }
-    /// The logins of the caller's user that were alive when the request came; nil where none looked.
+    /// The logins of the caller's user that were alive when the request came; nil where they were
+    /// not looked up.
     var logins: LiveLogins? { get }
-    /// What the request was made in; without one, proofs serve this request alone.
+    /// The authentication context of the request; without one, proofs serve this request alone.
     var context: AuthenticationContext? { get }
-    /// The process that brings the program's requests; nil for a program that asks itself.
+    /// The process that brings the program's requests; nil for a program that sends its own.
     var deputy: Int32? { get }
-    /// Where a proof that is given now belongs, and which ones may be taken: in this process, on
-    /// its terminal, in the caller's session.
+    /// Where a proof given now is recorded, and where an earlier proof must have been given to
+    /// count: in this process, on its terminal, in the caller's session.
     var process: ProofOrigin.Process? { get }
     func terminal() -> ProofOrigin.Terminal?
-    /// Whether that process is one of its ancestors, and still the program it was.
+    /// Whether `process` is one of the client's ancestors, and still the program that it was.
     func descends(from process: ProofOrigin.Process) -> Bool
-    /// What policies ask about the program and its session, as far as it is asked for.
+    /// The facts about the program and its session that `asked` names.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
-    /// The texts among these facts in the policy's numbers, where they are kept.
+    /// The texts among these facts as the policy's numbers; nil where such numbers are not kept.
     func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts?
-    /// What a record tells of the program and its session as they are now. What comes back may be
-    /// called once the request is over, and may take long.
+    /// The facts about the program and its session, as they are now, for a record. The returned
+    /// function may be called after the request is over, and may take long.
     func factsToTell() -> @Sendable () -> PolicyFacts
-    /// What a policy lets the client know of besides its own items; `byNameAlone` where a share of
-    /// any group does not count.
+    /// The groups that a policy lets the client know of besides its own items; `byNameAlone` where
+    /// a share of any group does not count.
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
     ) -> VisibleGroups
@@ -36,7 +37,7 @@ package protocol Client: Sendable {
     var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.
     var offersTerminal: Bool { get }
-    /// Whether it is still the program it was when the request arrived.
+    /// Whether the client is still the program that it was when the request arrived.
     func isUnchanged() -> Bool
     /// Whether the program no longer waits for the answer.
     func hasGone() -> Bool

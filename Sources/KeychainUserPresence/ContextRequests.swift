@@ -4,8 +4,8 @@ package import KeychainModel
 internal import KeychainAccessControl
 internal import KeychainPolicyModel
 
-// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
-// `hasPasscode` is whether the login keychain has a password that could be asked for.
+// Requests about a context (`LAContext`): proofs that are given before, and for more than, one
+// request. `hasPasscode` is whether the login keychain has a password that could be asked for.
 
 extension UserPrompts {
     package func authenticate(

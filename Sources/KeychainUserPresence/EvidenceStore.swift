@@ -5,20 +5,20 @@ package import KeychainModel
 package import KeychainPolicyModel
 internal import KeychainSecrets
 
-/// What was proven, by whom and where, for as long as it may serve later requests. Never a
-/// decision.
+/// Proofs by method, user and place, for as long as they may serve later requests. A decision is
+/// never kept.
 ///
-/// In the daemon each proof is a key in the kernel's keyring besides, with the kernel's own
-/// timeout: a restarted daemon knows it again, and one whose key has gone counts no longer. Time is
-/// counted while the machine sleeps too.
+/// In the daemon each proof is also a key in the kernel's keyring, with the kernel's own timeout: a
+/// restarted daemon reads the proof again, and a proof whose key has gone no longer counts. Time
+/// goes on while the machine sleeps.
 package final class EvidenceStore: Sendable {
-    /// After which no policy can make use of a proof.
+    /// No policy can make use of a proof that is older than this.
     private static let longest: Duration = .seconds(12 * 3600)
-    /// Of one user. Beyond it the oldest of the program that has most gives way, so that no program
-    /// has another's forgotten.
+    /// The most proofs of one user. Beyond it the oldest proof of the program with the most proofs
+    /// is removed, so that no program can push out another program's.
     static let most = 64
 
-    /// Ends when proofs end.
+    /// The programs that the user trusts for a session. This trust ends when proofs end.
     package let trust: SessionTrust
     private let keyring: (any ProofKeyring)?
     private let proofs: ShortLock<[UInt32: [Proof]]>
@@ -44,9 +44,9 @@ package final class EvidenceStore: Sendable {
 
     // MARK: Giving and taking
 
-    /// Keeps what the client's user has proven, for the context, process, terminal and session that
-    /// it was proven in. What can't be kept was proven for one request only. A yes was said to the
-    /// program and about the items that the question named, and to nothing else.
+    /// Keeps a proof by the client's user, with the context, process, terminal and session that it
+    /// was given in. A proof that can't be kept serves this request only. A confirmation counts
+    /// only for the program and the items that the question named.
     package func add(
         _ methods: [PolicyMethod], for client: any Client, about items: [ItemReference] = []
     ) {
@@ -97,8 +97,8 @@ package final class EvidenceStore: Sendable {
     }
 
     /// The proofs that may serve the client, each with its age and the narrowest place that it
-    /// shares with the client. One that was given in the client's own context is as good as new for
-    /// as long as that lives: who does not want it used again ends the context, or asks for the
+    /// shares with the client. A proof given in the client's own context counts as new while the
+    /// context lives: a program that does not want it used again ends the context, or asks for the
     /// scope `operation`.
     package func evidence(for client: any Client) -> Evidence {
         let user = client.caller.user
@@ -110,7 +110,7 @@ package final class EvidenceStore: Sendable {
         var ofItems: [ItemReference: [PolicyProof]] = [:]
         for proof in kept {
             let age = proof.given.duration(to: now)
-            // From the future, where a clock is wrong: good for nothing.
+            // A proof from the future, where a clock is wrong, is worthless.
             guard age >= .zero, age < Self.longest else { continue }
             if let relayed = proof.relayed, proof.isFresh(for: client.caller, age),
                 isAlive(proof, user)
@@ -138,8 +138,8 @@ package final class EvidenceStore: Sendable {
         return Evidence(proofs, ofItems: ofItems)
     }
 
-    /// Keeps that the session began with the password. It was typed for the login and for no
-    /// program: a method of its own, which meets nothing but a rule that names it.
+    /// Keeps that the session began with the password. The password was typed for the login and for
+    /// no program: `login` is a method of its own, which meets only a rule that names it.
     package func addLogin(of user: UInt32, in session: SessionID) {
         var places = ProofOrigin()
         places.session = session.rawValue
@@ -148,24 +148,24 @@ package final class EvidenceStore: Sendable {
 
     // MARK: Forgetting
 
-    /// All of the user's: the keychain was locked, or its password changed.
+    /// Forgets all of the user's proofs: the keychain was locked, or its password changed.
     package func forget(_ user: UInt32) {
         forget(of: user) { _ in true }
         trust.forget(user)
     }
 
-    /// Everybody's.
+    /// Forgets the proofs of all users.
     package func forgetAll() {
         for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
     }
 
-    /// Those of a session that ended.
+    /// Forgets the proofs of a session that ended.
     package func forget(_ session: SessionID, of user: UInt32) {
         forget(of: user) { $0.places.session == session.rawValue }
         trust.forget(session, of: user)
     }
 
-    /// Those given in the client's context.
+    /// Forgets the proofs given in the client's context.
     func forgetContext(of client: any Client) {
         guard let context = client.context?.identifier else { return }
         let process = client.process
@@ -174,8 +174,9 @@ package final class EvidenceStore: Sendable {
         }
     }
 
-    /// Those that let the caller's program have any of the items through a deputy; of a proof that was
-    /// given for others, too, all of it. Tells the items of them, each once.
+    /// Forgets the proofs that let the caller's program have any of the items through a deputy.
+    /// Such a proof is forgotten as a whole, also where it covers further items. Returns all items
+    /// of the forgotten proofs, each once.
     func forget(about items: [ItemReference], of caller: Caller) -> [ItemReference] {
         let meant = Set(items.map(\.bytes))
         let gone = forget(of: caller.user) { proof in
@@ -216,8 +217,8 @@ package final class EvidenceStore: Sendable {
 }
 
 extension Caller {
-    /// To whom a yes was said. Programs that a deputy brings and that can't be told apart are one: each
-    /// has what the others store.
+    /// The program that a confirmation counts for. A deputy's programs that can't be told apart
+    /// count as one: each has the items that the others store.
     fileprivate var consentName: String? {
         identifier ?? (via == nil ? nil : accessGroups.first)
     }

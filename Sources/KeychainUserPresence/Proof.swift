@@ -4,19 +4,19 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyModel
 
-/// One success of a method: what, when and where.
+/// One success of a method: which method, when and where.
 struct Proof: Codable, Sendable {
     static let prefix = "evidence:"
     private static let relayedFor: Duration = .seconds(60)
 
-    /// What a yes was said to.
+    /// The program and the items that a confirmation counts for.
     struct Consent: Codable {
         let program: String
         let items: [[UInt8]]
     }
 
-    /// Where it was given to a program that a deputy brings: which program, for which items. Such
-    /// programs come and go with each password that is wanted.
+    /// The program and the items of a proof given through a deputy. Such programs are short-lived:
+    /// one is often started for each password.
     struct Relayed: Codable {
         let program: String
         let strength: UInt8
@@ -48,8 +48,8 @@ struct Proof: Codable, Sendable {
         self.places = places
     }
 
-    /// A yes says to what. A login is proven in no process; an earlier version kept it as a password
-    /// that was typed for one, and so is a record that names none.
+    /// A confirmation must name its program and items. A login is proven in no process; an earlier
+    /// version recorded it as a typed password without a process, and such a record is not whole.
     private var isWhole: Bool {
         switch method {
         case .factor(.confirm): consent != nil
@@ -73,13 +73,14 @@ struct Proof: Codable, Sendable {
             : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
     }
 
-    /// The narrowest place that it shares with a client; nil where there is none. The terminal is
-    /// looked for only where that decides.
+    /// The narrowest place that the proof shares with a client; nil where they share none. The
+    /// terminal is looked up only where it decides.
     func scope(
         for client: any Client, terminal: @autoclosure () -> ProofOrigin.Terminal?
     ) -> Freshness? {
         if let own = places.process, own == client.process {
-            // A deputy's programs have no context that would end: theirs is a minute, below.
+            // A deputy's programs have no context that would end: `relayedFor` limits their proofs
+            // instead.
             let context = client.caller.via == nil ? client.context?.identifier : nil
             return context != nil && self.context == context ? .context : .process
         }
@@ -88,8 +89,8 @@ struct Proof: Codable, Sendable {
         return nil
     }
 
-    /// Whether it was given a moment ago to this very program in this session, through a deputy, in
-    /// whichever process: then it is good for the items that it was given for.
+    /// Whether the proof was given less than `relayedFor` ago to this very program in this session,
+    /// through a deputy, in any process: then it serves the items that it was given for.
     func isFresh(for caller: Caller, _ age: Duration) -> Bool {
         guard let relayed, caller.via != nil, age < Self.relayedFor, let strength = caller.strength,
             places.session == caller.session?.rawValue, relayed.strength <= strength.rawValue
@@ -97,13 +98,13 @@ struct Proof: Codable, Sendable {
         return caller.identifier?.utf8.elementsEqual(relayed.program.utf8) == true
     }
 
-    /// The question named one program: what shares its terminal and no more was not meant.
+    /// The question named one program: another program on the same terminal was not meant.
     private func isOfProgram(_ caller: Caller) -> Bool {
         guard let program, let asking = caller.identifier else { return false }
         return program.utf8.elementsEqual(asking.utf8)
     }
 
-    /// Where no terminal is, the process that it was given in and its children take its place.
+    /// Without a terminal, the process that the proof was given in and its children take its place.
     private func sharesTerminal(
         with client: any Client, _ terminal: ProofOrigin.Terminal?
     ) -> Bool {

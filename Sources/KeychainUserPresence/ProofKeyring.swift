@@ -2,15 +2,15 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// Where proofs outlive the process: the daemon's part of the kernel's keyring, a keyring for each
-/// user.
+/// Storage in which proofs outlive the process: the daemon's part of the kernel's keyring, with a
+/// keyring for each user.
 package protocol ProofKeyring: Sendable {
-    /// Users who have a keyring.
+    /// The users who have a keyring.
     func users() -> [UInt32]
-    /// Names of the keys kept for a user.
+    /// The names of the keys kept for a user.
     func names(of user: UInt32) throws(RequestError) -> [String]
     func read(_ name: String, of user: UInt32) -> SecretBytes?
-    /// Whether there is such a key now.
+    /// Whether the key exists now.
     func holds(_ name: String, of user: UInt32) -> Bool
     /// The kernel removes the key after the timeout.
     func write(

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
 
-/// Where something was proven, as the kernel tells it. What can't be told is left out, and shared
-/// with no process.
+/// The place of a proof, as the kernel tells it. A part that can't be told is left out, and matches
+/// no process.
 package struct ProofOrigin: Codable, Sendable, Equatable {
     package struct Process: Codable, Sendable, Equatable {
         package let id: Int32
         package let startTime: UInt64
-        /// The file it runs, so that what it becomes by exec is another.
+        /// The file that the process runs: after an exec it counts as another process.
         let executableDevice: UInt64
         let executableInode: UInt64
 
-        /// No process that was started for a reason has more ancestors.
+        /// The number of ancestors looked at; chains of real programs are shorter.
         private static let mostGenerations = 64
     }
     package struct Terminal: Codable, Sendable, Equatable {
         package let device: UInt32
-        /// The leader of the Unix session on it.
+        /// The leader of the Unix session on the terminal.
         package let leader: Int32
         package let leaderStart: UInt64
     }
@@ -36,7 +36,7 @@ extension ProofOrigin.Process {
 }
 
 extension ProofOrigin.Process {
-    /// Whether the process descends from this one, which still runs what it ran.
+    /// Whether `process` descends from this one, and this one still runs the same file.
     package func isAncestor(of process: PinnedProcess) -> Bool {
         var descendant = process
         for _ in 0..<Self.mostGenerations {
@@ -51,7 +51,7 @@ extension ProofOrigin.Process {
 }
 
 extension ProofOrigin.Terminal {
-    /// As `/dev` calls it; nil for one that is neither a pseudo terminal nor a console.
+    /// The name in `/dev`; nil for a terminal that is neither a pseudo terminal nor a console.
     package var name: String? {
         let major = device >> 8 & 0xFFF
         let minor = device & 0xFF | device >> 12 & 0xFFF00
@@ -62,7 +62,7 @@ extension ProofOrigin.Terminal {
         }
     }
 
-    /// Of a live process.
+    /// The terminal of a live process.
     package init?(_ process: PinnedProcess) {
         guard let status = process.status(), status.ttyNumber != 0,
             let leader = PinnedProcess(pid: status.session, pidfd: nil)?.status()

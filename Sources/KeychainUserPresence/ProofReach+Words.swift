@@ -2,7 +2,7 @@
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// What an answer opens besides, for whom and how long, in the words of a question.
+/// Sentences for a question that say what else an answer opens, for which programs and how long.
 extension Set<ProofReach> {
     package func remarks(ofOthers: Bool, for client: any Client) -> [String] {
         Set<String>(map { $0.remark(ofOthers: ofOthers, for: client) }).sorted()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from another program, made safe to show: one line, no control or direction characters, no
-/// quotation mark that could seem to end it, no pile of marks over the line above, of limited length.
+/// Text from another program, made safe to show: one line of limited length, without control or
+/// direction characters, without a quotation mark that could seem to end it, and without a pile of
+/// marks that covers the line above.
 package enum ShownText {
-    /// As many as a letter of any script has above and below it.
+    /// The number of marks that a letter of any script has above and below it.
     private static let mostMarks = 3
 
     static func quoted(_ text: String, longest: Int) -> String {
@@ -13,7 +14,7 @@ package enum ShownText {
     package static func cleaned(_ text: String, longest: Int) -> String {
         var shown = ""
         var length = 0
-        // A mark at the beginning would change the sign before it.
+        // A mark at the beginning would combine with the character before it.
         var marks = mostMarks
         for scalar in text.unicodeScalars {
             let isMark = Self.isMark(scalar)
@@ -27,7 +28,7 @@ package enum ShownText {
         return shown
     }
 
-    /// Of text that is clean: several names of programs, each of limited length.
+    /// Cuts clean text, such as several names of programs, each of limited length.
     static func cut(_ text: String, longest: Int) -> String {
         text.unicodeScalars.count > longest
             ? String(text.unicodeScalars.prefix(longest)) + "… and more" : text
@@ -45,7 +46,7 @@ package enum ShownText {
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        // Those that look like the marks of `quoted`.
+        // These look like the marks of `quoted`.
         if "“”„‟\"″‶〝〞〟＂❝❞".unicodeScalars.contains(scalar) { return false }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,

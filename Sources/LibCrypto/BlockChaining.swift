@@ -2,19 +2,18 @@
 internal import CCrypto
 internal import KeychainSecrets
 
-/// AES in CBC mode, AES-128 or AES-256 by the key's length. It tells nothing about who wrote the
-/// bytes.
+/// AES in CBC mode, AES-128 or AES-256 by the key's length. It does not authenticate the bytes.
 enum BlockChaining {
     static let blockBytes = 16
 
     enum Padding {
-        /// PKCS#7, which is taken off.
+        /// PKCS#7 padding, which is removed.
         case counted
-        /// The bytes fill their blocks.
+        /// The bytes fill their blocks, without padding.
         case none
     }
 
-    /// The plain bytes. The key has 16 or 32 bytes.
+    /// Returns the plain bytes. The key has 16 or 32 bytes.
     static func decrypt(
         _ sealed: borrowing SecretBytes, initial: borrowing SecretBytes,
         key: borrowing SecretBytes, _ padding: Padding = .counted

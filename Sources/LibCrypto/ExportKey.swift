@@ -2,18 +2,18 @@
 internal import CCrypto
 package import KeychainSecrets
 
-/// What opens an export that is encrypted with a password: AES-256 in CBC mode, with HMAC-SHA-256
-/// over what it was begun with and the sealed bytes.
+/// The key of an export that is encrypted with a password: AES-256 in CBC mode, with HMAC-SHA-256
+/// over the initial block and the sealed bytes.
 package struct ExportKey {
     private static let keyBytes = 32
     private static let codeBytes = 32
-    /// The least is what was usual in 2010; the most takes seconds.
+    /// The least was usual in 2010; the most takes seconds.
     package static let rounds = 5000...10_000_000
 
     private let cipher: HeldSecret
     private let authentication: HeldSecret
 
-    /// PBKDF2 with SHA-256, and of its key one for each purpose by HKDF's expansion (RFC 5869).
+    /// PBKDF2 with SHA-256, and from its key one for each purpose by HKDF's expansion (RFC 5869).
     package init(
         password: borrowing SecretBytes, salt: borrowing SecretBytes, rounds: Int
     ) throws(LibCryptoError) {
@@ -23,14 +23,14 @@ package struct ExportKey {
         authentication = HeldSecret(Self.expanded(key, "mac"))
     }
 
-    /// Whether parts of so many bytes can be an encrypted text. It is asked before a key is made, which
-    /// takes long where the file says so.
+    /// Whether parts of these lengths can be an encrypted text. Check it before making a key, which
+    /// may take as long as the file demands.
     package static func takes(initial: Int, sealed: Int, code: Int) -> Bool {
         initial == BlockChaining.blockBytes && code == codeBytes && sealed > 0
             && sealed % BlockChaining.blockBytes == 0
     }
 
-    /// The plain bytes. Nothing is decrypted before the code is right.
+    /// Returns the plain bytes. Nothing is decrypted before the code is verified.
     package func open(
         _ sealed: borrowing SecretBytes, initial: borrowing SecretBytes,
         code: borrowing SecretBytes
@@ -72,7 +72,7 @@ package struct ExportKey {
         }
     }
 
-    /// The first block of the expansion, which is all that is needed of it.
+    /// The first block of the expansion, which is enough.
     private static func expanded(
         _ key: borrowing SecretBytes, _ purpose: String
     ) -> SecretBytes {

@@ -5,9 +5,9 @@ package import KeychainSecrets
 /// One side of a Diffie-Hellman exchange in the second Oakley group (RFC 2409, 6.2) with generator
 /// 2, for one use.
 package struct KeyExchange: ~Copyable, Sendable {
-    /// Bytes of the prime, and of each value that is sent.
+    /// The bytes of the prime, and of each value that is sent.
     package static let valueBytes = 128
-    /// The group gives less strength than 512 bits of exponent have.
+    /// The group has less strength than 512 bits of exponent.
     private static let exponentBytes = 64
 
     /// Big-endian, with zeros in front.
@@ -17,14 +17,14 @@ package struct KeyExchange: ~Copyable, Sendable {
     package init() throws(LibCryptoError) {
         let exponent = SecretBytes(random: Self.exponentBytes)
         let value = try Self.power([2], exponent)
-        // Sent in clear.
+        // This value is sent in clear.
         publicValue = value.releasedFromLockedMemory()
         self.exponent = exponent
     }
 
-    /// What both sides know then, big-endian with zeros in front: 128 bytes.
+    /// The shared value of both sides, big-endian with zeros in front: 128 bytes.
     ///
-    /// Refuses 0, 1, p−1 and more, which make a value that anyone can guess.
+    /// Refuses 0, 1, p−1 and larger values, which give a shared value that an attacker can guess.
     package consuming func shared(with value: [UInt8]) throws(LibCryptoError) -> SecretBytes {
         let significant = Array(value.drop { $0 == 0 })
         guard significant.count <= Self.valueBytes,
@@ -88,12 +88,13 @@ package struct KeyExchange: ~Copyable, Sendable {
     }
 }
 
-/// The library's own locked memory, in which its numbers lie.
+/// The library's own locked memory for its numbers.
 private enum SecureHeap {
     private static let bytes = 256 * 1024
     private static let smallest = 32
 
-    /// The library makes it once; where the machine gives it none, numbers are wiped all the same.
+    /// The library makes it once. Where the machine has no memory to lock, numbers are wiped all
+    /// the same.
     private static let prepared: Void = { _ = CRYPTO_secure_malloc_init(bytes, smallest) }()
 
     static func prepare() { prepared }

@@ -2,10 +2,10 @@
 internal import CCrypto
 package import KeychainSecrets
 
-/// What opens a keyring file of GNOME's: AES-128 in CBC mode without padding, with a digest of the
-/// plain bytes before them.
+/// The key of a GNOME keyring file: AES-128 in CBC mode without padding, with a digest of the plain
+/// bytes before them.
 package struct KeyringKey {
-    /// The file says how many; GNOME's own have some thousands.
+    /// The file gives the number; GNOME's own files have some thousands.
     package static let rounds = 1...1_000_000
     package static let saltBytes = 8
     private static let digestBytes = 32
@@ -14,8 +14,8 @@ package struct KeyringKey {
     private let key: HeldSecret
     private let initial: HeldSecret
 
-    /// SHA-256 of password and salt, and of that again and again. Its halves are the key and what the
-    /// chain begins with.
+    /// Repeats SHA-256, first over password and salt. The halves of the result are the key and the
+    /// initial block.
     package init(
         password: borrowing SecretBytes, salt: borrowing SecretBytes, rounds: Int
     ) throws(LibCryptoError) {
@@ -27,12 +27,12 @@ package struct KeyringKey {
         initial = HeldSecret(made.part(Self.digestBytes / 2..<Self.digestBytes))
     }
 
-    /// Whether so many bytes can be an encrypted part.
+    /// Whether this many bytes can be an encrypted part.
     package static func takes(_ sealed: Int) -> Bool {
         sealed >= checkBytes && sealed % BlockChaining.blockBytes == 0
     }
 
-    /// The plain bytes behind their digest, with the zeros that fill the last block.
+    /// Returns the plain bytes after their digest, with the zeros that fill the last block.
     package func open(
         _ sealed: borrowing SecretBytes
     ) throws(LibCryptoError) -> SecretBytes {
@@ -46,7 +46,7 @@ package struct KeyringKey {
     }
 }
 
-/// One digest after another, by one context of the library's.
+/// Computes one digest after another, with one context of the library's.
 @safe private struct Digest: ~Copyable {
     private let context: OpaquePointer
     private let algorithm: OpaquePointer
@@ -66,7 +66,7 @@ package struct KeyringKey {
     // Safe: nothing else has the context.
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// `bytes`: as many as the algorithm makes.
+    /// `bytes` is the length of the algorithm's digest.
     borrowing func of(
         _ contents: borrowing SecretBytes, bytes: Int
     ) throws(LibCryptoError) -> SecretBytes {

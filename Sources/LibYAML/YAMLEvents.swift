@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CYAML
 
-/// What libyaml reads in a text, one event after the other. The library keeps no depth in its own
-/// stack; how deep a text nests is bounded by those who read events.
+/// The events that libyaml reads from a text. The library does not recurse; the reader of the
+/// events must limit the depth.
 @safe package final class YAMLEvents {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: UnsafeMutableBufferPointer<UInt8>
 
-    /// Of UTF-8.
+    /// The bytes must be UTF-8.
     package init(_ bytes: [UInt8]) throws(YAMLFault) {
         // Safe: both pieces of memory are this object's, and are there as long as the parser, which
         // reads the text where it lies.
@@ -27,7 +27,7 @@ internal import CYAML
         unsafe text.deallocate()
     }
 
-    /// After `.streamEnd` there is none.
+    /// Must not be called after `.streamEnd`.
     package func next() throws(YAMLFault) -> YAMLEvent {
         var event = unsafe yaml_event_t()
         // Safe: the parser fills the event in where it says 1; what is in it is copied before it is
@@ -40,7 +40,7 @@ internal import CYAML
     }
 }
 
-/// A part of a document, with the line and column, from 1, where it begins.
+/// A part of a document, with the line and column, counted from 1, where it begins.
 package struct YAMLEvent {
     package enum Kind: Equatable {
         case streamStart, streamEnd, documentStart, documentEnd

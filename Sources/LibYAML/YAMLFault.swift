@@ -3,14 +3,14 @@ internal import CYAML
 
 /// Why libyaml can't read a text, in its own words.
 package struct YAMLFault: Error {
-    /// What was being read, and the line and column, from 1, where that begins.
+    /// The construct that was being read, and the line and column, counted from 1, where it begins.
     package struct Context: Sendable {
         package let text: String
         package let line: Int
         package let column: Int
     }
 
-    /// nil where the library found no memory, or bytes that are no text.
+    /// nil where memory was lacking, or the bytes are no text.
     package let problem: String?
     package let line: Int
     package let column: Int

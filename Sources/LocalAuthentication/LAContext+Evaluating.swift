@@ -8,13 +8,13 @@ internal import Synchronization
 
 extension LAContext {
     func evaluate(_ policy: LAPolicy, _ reason: String) throws {
-        // What was proven in the context before needs no question: the service knows.
+        // Proofs given in the context before need no question; the service has them.
         if let problem = obstacle(to: policy, mustAsk: false) { throw problem }
         try evaluate(policy.constraint, reason)
     }
 
     func evaluate(_ constraint: Constraint, _ reason: String) throws {
-        // What Apple's systems refuse with an exception.
+        // Apple's systems raise an exception here.
         guard !reason.isEmpty else {
             throw NSError(
                 domain: LAErrorDomain, code: -1001,
@@ -33,7 +33,7 @@ extension LAContext {
         }
     }
 
-    /// Why the policy could not be evaluated; nil where it can.
+    /// The error that prevents an evaluation of the policy; nil where it is possible.
     func obstacle(to policy: LAPolicy, mustAsk: Bool) -> LAError? {
         guard state.withLock({ $0.authentication != nil }) else { return LAError(.invalidContext) }
         guard let known = try? Self.capabilities() else { return LAError(.systemCancel) }
@@ -77,7 +77,7 @@ extension LAPolicy {
             case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
                 known.companion ? nil : biometry
             }
-        // It could be proven, but there is no terminal and no prompter to ask on.
+        // The proof is possible, but there is no terminal and no prompter to ask on.
         return missing ?? (known.interaction || !mustAsk ? nil : .notInteractive)
     }
 }
@@ -95,7 +95,7 @@ extension LAAccessControlOperation {
 }
 
 extension LAError {
-    /// What an error of the service is called here.
+    /// The error of this module for an error of the service.
     init(of error: RequestError) {
         switch error {
         case .refused(.cancelled): self.init(.userCancel)

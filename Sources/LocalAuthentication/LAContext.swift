@@ -5,16 +5,16 @@ internal import KeychainEndpoints
 package import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
-// Its names come with this module, as by the headers of Apple's.
+// Foundation's names come with this module, as with Apple's headers.
 @_exported public import Security
 internal import Synchronization
 
-/// Authenticates the user, and holds what was proven for later requests that are made in it
-/// (`kSecUseAuthenticationContext`). Proofs serve the process that the context was made in, and end
-/// with it, with `invalidate()`, and with the lock of the keychain.
+/// Authenticates the user, and keeps the proofs for later requests made in it
+/// (`kSecUseAuthenticationContext`). Proofs serve the process that made the context, and end with
+/// the process, with `invalidate()`, and when the keychain is locked.
 open class LAContext: NSObject, @unchecked Sendable {
     struct State {
-        /// nil once it was invalidated.
+        /// nil after `invalidate()`.
         var authentication: AuthenticationContext? = AuthenticationContext()
         var reason = ""
         var reuseDuration: TimeInterval = 0
@@ -23,7 +23,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     }
     let state = Mutex(State())
 
-    /// Of the prompt's button for another way; the prompters here have none.
+    /// The title of a prompt's button for another way; the prompters here have no such button.
     open var localizedFallbackTitle: String?
     open var localizedCancelTitle: String?
     @available(*, deprecated, message: "PAM's modules count for themselves.")
@@ -33,7 +33,7 @@ open class LAContext: NSObject, @unchecked Sendable {
 
     deinit { invalidate() }
 
-    /// Words for the user, below what the system itself says of the request.
+    /// The program's reason for the user, shown below the system's own description of the request.
     open var localizedReason: String {
         get { state.withLock { $0.reason } }
         set {
@@ -44,14 +44,14 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Whether the user must not be asked: what needs a question fails instead.
+    /// Whether the user must not be asked: a request that needs a question fails.
     open var interactionNotAllowed: Bool {
         get { state.withLock { $0.authentication.map { !$0.mayInteract } ?? true } }
         set { state.withLock { $0.authentication?.mayInteract = !newValue } }
     }
 
     /// Seconds for which an unlock of the device by biometry counts, 0 to 300. PAM does not tell
-    /// how a session was unlocked, so that none counts here.
+    /// how a session was unlocked, so no unlock counts here.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { state.withLock { $0.reuseDuration } }
         set {
@@ -60,8 +60,8 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Changes when what the user has enrolled changes; nil before a policy that asks for biometry
-    /// was found possible, or evaluated.
+    /// Changes when the user's enrolled fingers change; nil until a policy with biometry was found
+    /// possible, or evaluated.
     open var evaluatedPolicyDomainState: Data? { state.withLock { $0.domainState } }
 
     /// The kind of reader that this machine has and PAM is set up for.
@@ -70,8 +70,8 @@ open class LAContext: NSObject, @unchecked Sendable {
         return known.biometry == .none ? .none : .touchID
     }
 
-    /// Whether the user could be asked for what the policy needs, on this machine and as it is set
-    /// up; asks nothing.
+    /// Whether the user can be asked for the policy's proofs on this machine as it is set up. It
+    /// does not ask the user.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let problem = obstacle(to: policy, mustAsk: true)
         // Safe: the caller's own variable for an error, nil where none is wanted.
@@ -94,7 +94,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Asks the user for what the access control needs before the operation.
+    /// Asks the user for the proofs that the access control needs before the operation.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
         localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
@@ -131,8 +131,8 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Ends every evaluation that is under way, and forgets what was proven. The context can do
-    /// nothing afterwards.
+    /// Ends every evaluation in progress, and forgets the proofs. The context can't be used
+    /// afterwards.
     open func invalidate() {
         let (context, waiting) = state.withLock { state in
             defer {
@@ -142,13 +142,13 @@ open class LAContext: NSObject, @unchecked Sendable {
             return (state.authentication, state.waiting)
         }
         for cancellation in waiting { cancellation.cancel() }
-        // A context that nothing was asked in is unknown to the service.
+        // The service does not know a context in which no request was made.
         guard let context, wasUsed.withLock({ $0 }) else { return }
         _ = try? KeychainEndpointChoice.current().send(EndContext(), in: context)
     }
 
-    /// What goes into the derivation of keys to items made with an application password; nil takes
-    /// it away again. False for any other type, and in a context that has ended.
+    /// Sets the application password, which keys to items made with one are derived from; nil
+    /// removes it. Returns false for any other type, and in a context that has ended.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         guard type == .applicationPassword else { return false }
@@ -164,7 +164,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         return state.withLock { $0.authentication?.applicationPassword != nil }
     }
 
-    /// Whether the service may have heard of it.
+    /// Whether the service may know the context.
     let wasUsed = Mutex(false)
 
     static func capabilities() throws -> Capabilities {
@@ -172,7 +172,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     }
 }
 
-/// Where a call puts its error, as on Apple's systems.
+/// The type of a call's error parameter, as on Apple's systems.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
 extension LAContext: AuthenticationContextCarrier {

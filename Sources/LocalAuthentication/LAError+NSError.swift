@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// With this the runtime turns one into the other in casts and `catch`, as it does on Apple's
-/// systems. Objects of another domain, and of a code that is not known here, stay what they are.
+/// Lets the runtime convert one into the other in casts and `catch`, as on Apple's systems. Objects
+/// with another domain, or with an unknown code, are not converted.
 extension LAError: _ObjectiveCBridgeable {
     public func _bridgeToObjectiveC() -> NSError {
         NSError(domain: LAErrorDomain, code: errorCode, userInfo: errorUserInfo)

@@ -6,8 +6,8 @@ public let LAErrorDomain = "com.apple.LocalAuthentication"
 
 /// Why an authentication did not succeed.
 ///
-/// A value, as Swift sees it on Apple's systems, that is also caught as an `NSError` of
-/// `LAErrorDomain`; such an object is an `LAError` in turn.
+/// It is a value, as Swift has it on Apple's systems, and can also be caught as an `NSError` of
+/// `LAErrorDomain`; such an object converts back to an `LAError`.
 public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
     public enum Code: Int, Sendable {
         case authenticationFailed = -1
@@ -36,13 +36,13 @@ public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
 
     public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
 
-    /// Of an error object of this domain. Any other object, and a code that is not known here, can't
-    /// be told from a failure, and never becomes anything milder.
+    /// Converts an error object of this domain. Any other object, and an unknown code, becomes a
+    /// failed authentication, and never a milder error.
     public init(_nsError error: NSError) {
         self = LAError(known: error) ?? LAError(.authenticationFailed)
     }
 
-    /// Of an error object of this domain; nil for any other.
+    /// Converts an error object of this domain; nil for any other.
     init?(known error: NSError) {
         guard error.domain == LAErrorDomain, let code = Code(rawValue: error.code) else {
             return nil

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What an evaluation asks for.
+/// The proofs that an evaluation asks for.
 public enum LAPolicy: Int, Sendable {
-    /// A match of what the user has enrolled (PAM service `keychain-biometry`).
+    /// A match with the user's enrolled biometry (PAM service `keychain-biometry`).
     case deviceOwnerAuthenticationWithBiometrics = 1
-    /// Whatever the machine's PAM service `keychain-presence` accepts.
+    /// Any proof that the machine's PAM service `keychain-presence` accepts.
     case deviceOwnerAuthentication = 2
     /// A second device (PAM service `keychain-companion`).
     case deviceOwnerAuthenticationWithCompanion = 3
@@ -16,7 +16,7 @@ public enum LAPolicy: Int, Sendable {
         deviceOwnerAuthenticationWithBiometricsOrCompanion
 }
 
-/// What an item or a key will be used for, when its access control is evaluated.
+/// The use of an item or a key for which its access control is evaluated.
 public enum LAAccessControlOperation: Int, Sendable {
     case createItem = 0
     case useItem = 1
@@ -26,14 +26,14 @@ public enum LAAccessControlOperation: Int, Sendable {
     case useKeyKeyExchange = 5
 }
 
-/// What `setCredential` takes.
+/// The types for `setCredential`.
 public enum LACredentialType: Int, Sendable {
     case applicationPassword = 0
-    /// Known, and supported nowhere here.
+    /// Defined for compatibility, and not supported.
     case smartCardPIN = -3
 }
 
-/// The kind of reader a machine has; all that fprintd knows read fingers.
+/// The kind of biometric reader; fprintd only supports fingerprint readers.
 public enum LABiometryType: Int, Sendable {
     case none = 0
     case touchID = 1
@@ -43,5 +43,5 @@ public enum LABiometryType: Int, Sendable {
     public static let LABiometryNone = none
 }
 
-/// Seconds: the longest that `touchIDAuthenticationAllowableReuseDuration` may be.
+/// The longest `touchIDAuthenticationAllowableReuseDuration`, in seconds: 300.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300

@@ -5,19 +5,20 @@ package import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
-/// The daemon's end of a conversation with PAM's module: one request, one reply.
+/// The daemon's end of a connection from the PAM module: one request, one reply.
 ///
-/// Its owner decides by `peerUser` whether to listen at all.
+/// Its owner checks `peerUser` to decide whether to read from it at all.
 package final class LoginConnection: Sendable {
-    /// How long a peer may take to say all of it, and to take the answer.
+    /// The longest time that a peer may take to send its request, and to read the answer.
     static let timeout = Duration.seconds(2)
 
     private let descriptor: Descriptor
     /// From the kernel, at the moment of the connection.
     package let peerUser: UInt32
-    /// As above. A session's leader must be this process.
+    /// From the kernel, at the moment of the connection. The leader of a session must be this
+    /// process.
     package let peerProcess: Int32
-    /// Where the kernel does not refuse them.
+    /// Whether the kernel lets the peer send descriptors.
     private let mayBringDescriptors: Bool
 
     package init(_ descriptor: Descriptor) throws(LoginHandoffError) {
@@ -29,7 +30,8 @@ package final class LoginConnection: Sendable {
         mayBringDescriptors = kc_refuses_descriptors(descriptor.number) == 0
     }
 
-    /// Reads one frame: its header first, and memory for the rest only once that is in order.
+    /// Reads one frame: first its header, and allocates memory for the rest only once the header is
+    /// checked.
     package func receive() throws(LoginHandoffError) -> LoginRequest {
         let deadline = ContinuousClock.now + Self.timeout
         let header = try secret(count: LoginMessage.headerBytes, deadline)
@@ -59,7 +61,7 @@ package final class LoginConnection: Sendable {
         }
     }
 
-    /// Bytes from the peer, straight into locked memory.
+    /// Reads bytes from the peer directly into locked memory.
     private func secret(
         count: Int, _ deadline: ContinuousClock.Instant
     ) throws(LoginHandoffError) -> SecretBytes {
@@ -82,7 +84,7 @@ package final class LoginConnection: Sendable {
         }
     }
 
-    /// After a call that moved nothing: waits, if waiting helps.
+    /// After a call that moved no bytes: waits, if waiting helps.
     private func recover(
         for events: Int32, _ deadline: ContinuousClock.Instant
     ) throws(LoginHandoffError) {

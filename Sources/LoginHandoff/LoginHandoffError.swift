@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be wrong with a peer of the login sockets. Says nothing of what it sent.
+/// Errors of a peer of the login sockets. They have no bytes of its message.
 package enum LoginHandoffError: Error, Equatable, Sendable {
     /// The peer closed its end before the frame was whole.
     case closed
     case timedOut
-    /// Not this protocol.
+    /// Other bytes than this protocol's.
     case foreign
-    /// This protocol, in a version before or after the one that is read here.
+    /// This protocol, in an older or newer version.
     case older
     case newer
-    /// The header announces, or a field is, more than the protocol allows.
+    /// The header announces more than the protocol allows, or a field is too long.
     case tooLong
     case malformed
     /// An `errno`.

@@ -6,7 +6,7 @@ package import KeychainSecrets
 package enum LoginMessage {
     static let headerBytes = Int(KC_LOGIN_HEADER_SIZE)
 
-    /// The length of the body that a header announces, if it is one that we read.
+    /// The length of the body that a header announces; throws for a header that can't be read here.
     static func bodyCount(_ header: RawSpan) throws(LoginHandoffError) -> Int {
         guard header.byteCount == headerBytes else { throw .malformed }
         var count = 0
@@ -47,7 +47,7 @@ package enum LoginMessage {
             unsafe frame.verb = KC_LOGIN_REFUSED
             unsafe frame.reason = reason.rawValue
         }
-        // The largest answer there is: a header and a reason.
+        // The largest answer is a header and a reason.
         let capacity = headerBytes + MemoryLayout<UInt16>.size
         return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { out, written in
             // Safe: writes no more than the capacity it is told. An answer always fits.
@@ -79,7 +79,7 @@ package enum LoginMessage {
         case KC_LOGIN_RESET_PASSWORD:
             return .resetPassword(user: user, account: account)
         default:
-            // A reply, which is not sent to a daemon.
+            // Replies are never sent to a daemon.
             throw .malformed
         }
     }

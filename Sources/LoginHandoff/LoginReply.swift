@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The daemon's answer, which a login waits for: so it comes before any key is derived.
+/// The daemon's answer. A login waits for it, so it is sent before any key is derived.
 package enum LoginReply: Sendable, Equatable {
     case accepted
     case acceptedWithNotice(LoginNotice)
     case refused(LoginRefusal)
 }
 
-/// What the module is to tell the user.
+/// A notice that the module shows to the user.
 package enum LoginNotice: UInt16, Sendable, CaseIterable {
     /// A login's password did not open the keychain, or root has replaced it.
     case passwordDiffers = 1
 }
 
-/// Why not. The module logs it and lets the login go on.
+/// The reason of a refusal. The module logs it and lets the login go on.
 package enum LoginRefusal: UInt16, Sendable, CaseIterable {
     case wrongPassword = 1
     case busy = 3
@@ -25,7 +25,8 @@ package enum LoginRefusal: UInt16, Sendable, CaseIterable {
     case olderService = 8
     case olderModule = 9
 
-    /// What a peer hears that was not understood; nil where it would not hear it, or understand.
+    /// The refusal for a message that can't be read; nil where the peer could not receive or
+    /// understand one.
     package init?(_ error: LoginHandoffError) {
         switch error {
         case .newer: self = .olderService

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// What PAM's module asks of the daemon. Nothing in it is proved but what the connection's peer
-/// proves: a login socket's peer is root, an offer socket's peer is any user.
+/// A request of the PAM module. Only the connection's peer proves its claims: a login socket's peer
+/// is root, an offer socket's peer is any user.
 package enum LoginRequest: Sendable {
-    /// A session begins. No password: none was given to this host (a public key, or another
-    /// process asked for it). An empty one was given, and is empty.
+    /// A session begins. nil means that this host was given no password (a public key, or another
+    /// process asked for it); an empty password is a given one.
     case openSession(SessionFacts, password: HeldSecret?)
     case closeSession(ticket: Int32, user: UInt32)
-    /// It may open an existing keychain, and never makes one.
+    /// The password may open an existing keychain, and never creates one.
     case offerPassword(user: UInt32, account: String, HeldSecret)
     case changePassword(user: UInt32, account: String, old: HeldSecret, new: HeldSecret)
     /// Root replaced the account's password without knowing it.
     case resetPassword(user: UInt32, account: String)
 }
 
-/// What the host of a login knows of the session that it opens.
+/// The facts that the host of a login has about the session that it opens.
 package struct SessionFacts: Sendable, Equatable {
     package let user: UInt32
     package let account: String
-    /// Serial of the ticket in the session keyring; 0 where the kernel gave none.
+    /// The serial of the ticket in the session keyring; 0 where the kernel gave none.
     package let ticket: Int32
-    /// The process that says it opens the session. Compare with the connection's peer.
+    /// The process that claims to open the session. Compare it with the connection's peer.
     package let leader: Int32
     package let auditSession: UInt32?
     package let service: String
-    /// A hint only, from an environment that the user may have a say in: ask logind.
+    /// Only a hint, from an environment that the user may control: ask logind.
     package let logindSession: String?
     package let isRemote: Bool
-    /// The host passes no messages on to the user.
+    /// The host shows no messages to the user.
     package let isSilent: Bool
-    /// The user was authenticated for this session, with the password or without any; not so where
-    /// others open it, or where another process had to do with that.
+    /// The user was authenticated for this session, with the password or without any; false where
+    /// another user opens it, or where another process authenticated.
     package let isAuthenticated: Bool
 
     package init(

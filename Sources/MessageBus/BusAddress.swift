@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// Where a user's bus listens: a socket of this machine.
+/// The address of a user's bus: a socket of this machine.
 ///
 /// The library knows other kinds of address, among them one that starts a program. This process may
-/// have a group that its user has not, and that program would get it.
+/// have a group that its user lacks, and that program would get it.
 package struct BusAddress: Equatable, Sendable {
     package static let variable = "DBUS_SESSION_BUS_ADDRESS"
     private static let longest = 4096
@@ -12,7 +12,7 @@ package struct BusAddress: Equatable, Sendable {
 
     package let text: String
 
-    /// The first of a list that is a socket; nil where none is.
+    /// The first address of a list that is a socket; nil where none is.
     package init?(_ list: String) {
         guard list.utf8.count <= Self.longest else { return nil }
         let addresses = list.split(separator: ";").map(String.init)
@@ -24,10 +24,10 @@ package struct BusAddress: Equatable, Sendable {
         text = found
     }
 
-    /// That of the user's own bus.
+    /// The address of the user's own bus.
     package init(ofUser user: UInt32) { text = "unix:path=/run/user/\(user)/bus" }
 
-    /// What the environment names, else the user's own.
+    /// The address in the environment, else the user's own.
     package static func ofThisProcess(user: UInt32) -> BusAddress? {
         guard let named = ProcessEnvironment.userSays(variable) else {
             return BusAddress(ofUser: user)

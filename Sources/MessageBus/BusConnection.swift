@@ -2,25 +2,25 @@
 internal import CSystemd
 internal import Glibc
 
-/// Why there is no connection.
+/// Why a connection could not be made.
 package enum BusFailure: Error, Equatable, Sendable {
-    /// Nothing answers at the address, or what answers is no bus.
+    /// There is no answer at the address, or not a bus's answer.
     case unreachable
 }
 
-/// A connection to a user's bus, for one thread, which waits for nothing but in `wait`.
+/// A connection to a user's bus, for one thread, which waits only in `wait`.
 ///
-/// Nothing is registered with the library: every message that is not its own comes out of `next`,
-/// calls and replies alike. The library itself answers `org.freedesktop.DBus.Peer` alone.
+/// Nothing is registered with the library: `next` returns every message, calls and replies alike.
+/// Only `org.freedesktop.DBus.Peer` is answered by the library itself.
 @safe package final class BusConnection {
     package enum Next {
         case message(BusMessage)
-        /// Something was done, and there may be more.
+        /// A step was done, and there may be more.
         case progress
-        /// Nothing is to be done until `wait` returns.
+        /// There is nothing to do until `wait` returns.
         case idle
         case closed
-        /// An error of the library's, by its number, after which the connection is of no more use.
+        /// The library's error number; the connection can't be used any more.
         case failed(Int32)
     }
 
@@ -28,10 +28,10 @@ package enum BusFailure: Error, Equatable, Sendable {
     private static let greeting: Duration = .seconds(10)
 
     private let bus: OpaquePointer
-    /// The last message that brought descriptors, until a message was read.
+    /// The last message with descriptors, until a message is read.
     private var bringing: NextMessage?
 
-    /// Connects and waits until the bus has greeted.
+    /// Connects and waits for the bus's greeting.
     package init(address: String) throws(BusFailure) {
         var made: OpaquePointer?
         // Safe: the library makes the object, which is freed at the end.
@@ -57,7 +57,7 @@ package enum BusFailure: Error, Equatable, Sendable {
     // Safe: gives back the one reference that `init` made; the messages hold their own.
     deinit { unsafe _ = sd_bus_close_unref(bus) }
 
-    /// The name that the bus gave this connection.
+    /// The connection's name on the bus.
     package var uniqueName: String {
         var name: UnsafePointer<CChar>?
         // Safe: the text belongs to the connection, and is copied.
@@ -67,12 +67,12 @@ package enum BusFailure: Error, Equatable, Sendable {
         return unsafe String(cString: name)
     }
 
-    /// Reads or writes at most one message, and waits for nothing.
+    /// Reads or writes at most one message, without waiting.
     package func next() -> Next {
         if let seen = nextMessage() {
             if seen.attached != .none { bringing = seen }
         } else if unwritten == 0, isReady {
-            // What comes from here on is looked at before it is read.
+            // Messages that come from here on are examined before they are read.
             return .idle
         }
         var message: OpaquePointer?
@@ -80,7 +80,7 @@ package enum BusFailure: Error, Equatable, Sendable {
         let processed = unsafe sd_bus_process(bus, &message)
         if let message = unsafe message {
             let message = unsafe BusMessage(owning: message)
-            // The library answers some by itself: their descriptors went with them.
+            // A message that the library answered itself took its descriptors with it.
             if let bringing, bringing.serial == message.serial {
                 message.attached = bringing.attached
             }
@@ -102,16 +102,16 @@ package enum BusFailure: Error, Equatable, Sendable {
     // Safe: only asks.
     private var isReady: Bool { unsafe sd_bus_is_ready(bus) > 0 }
 
-    /// What a wait ended for.
+    /// The reasons for which a wait ended.
     package struct Ready {
-        /// The bus has something, or takes something; or it is not known.
+        /// The bus can be read or written; true also where that is unknown.
         package var bus = true
-        /// Of the others those that can be read, or have ended.
+        /// The other descriptors that can be read, or have ended.
         package var others: [Int32] = []
     }
 
-    /// Until there is something to read or write, the deadline has passed, the wake was woken or one of
-    /// the other descriptors can be read.
+    /// Waits until there is something to read or write, the deadline has passed, the wake was
+    /// called, or one of the other descriptors can be read.
     @discardableResult
     package func wait(
         until deadline: ContinuousClock.Instant?, or wake: BusWake?, _ others: [Int32] = []
@@ -131,7 +131,7 @@ package enum BusFailure: Error, Equatable, Sendable {
             others: zip(others, items.dropFirst()).filter { $1.revents != 0 }.map(\.0))
     }
 
-    /// Until something that is waiting to be written could be; false where something else came first.
+    /// Waits until queued messages can be written; returns false where something else came first.
     package func waitUntilWritable(
         until deadline: ContinuousClock.Instant, or wake: BusWake
     ) -> Bool {
@@ -146,7 +146,7 @@ package enum BusFailure: Error, Equatable, Sendable {
         return items[0].revents != 0
     }
 
-    /// Messages that the bus has not taken yet.
+    /// The messages that the bus has not accepted yet.
     package var unwritten: Int {
         var count: UInt64 = 0
         // Safe: the number is this function's own.
@@ -188,8 +188,8 @@ package enum BusFailure: Error, Equatable, Sendable {
         return message.isDestined(to: destination) ? message : nil
     }
 
-    /// Puts the message in line; nil where it can't be sent. Replies to a call carry the number that
-    /// is returned.
+    /// Queues the message; returns nil where it can't be sent. The returned number is in the
+    /// replies to a call.
     @discardableResult
     package func send(_ message: BusMessage) -> UInt64? {
         var cookie: UInt64 = 0

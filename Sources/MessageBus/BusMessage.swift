@@ -3,20 +3,20 @@ internal import CSystemd
 internal import Glibc
 package import KeychainSecrets
 
-/// What a message can't be read as.
+/// Why a message can't be read.
 package enum BusReadError: Error, Equatable, Sendable {
-    /// Something else is there.
+    /// The next value has another type.
     case mismatch
-    /// It is there, and longer than the reader takes.
+    /// The value is longer than the reader's limit.
     case tooLong
 }
 
-/// A message of a bus, read or written from front to back by the thread that has the connection.
+/// A message of a bus, read or written from front to back by the thread with the connection.
 ///
-/// Lengths are looked at before anything is copied.
+/// Lengths are checked before anything is copied.
 @safe package final class BusMessage {
     private let message: OpaquePointer
-    /// Those that came with it, whether its body names them or not.
+    /// The descriptors that came with it, whether or not its body names them.
     package internal(set) var attached = AttachedDescriptors.none
 
     /// Takes over the caller's reference.
@@ -52,7 +52,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         // Safe: as above.
         unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) }
     }
-    /// Of the whole body.
+    /// The signature of the whole body.
     package var signature: String {
         // Safe: as above.
         unsafe sd_bus_message_get_signature(message, 1).map { unsafe String(cString: $0) } ?? ""
@@ -60,7 +60,7 @@ package enum BusReadError: Error, Equatable, Sendable {
     // Safe: the message is alive.
     package var expectsReply: Bool { unsafe sd_bus_message_get_expect_reply(message) > 0 }
 
-    /// Of an error, its name.
+    /// The name of an error.
     package var errorName: String? {
         // Safe: the error belongs to the message, and its name is copied.
         unsafe sd_bus_message_get_error(message).flatMap {
@@ -68,14 +68,14 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
-    /// The sender's number of it.
+    /// The sender's number of the message.
     var serial: UInt64? {
         var cookie: UInt64 = 0
         // Safe: the number is this function's own.
         return unsafe sd_bus_message_get_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
-    /// Of a reply, the number that `send` gave for the call.
+    /// The number of the call that this replies to, as `send` returned it.
     package var repliesTo: UInt64? {
         var cookie: UInt64 = 0
         // Safe: the number is this function's own.
@@ -84,7 +84,7 @@ package enum BusReadError: Error, Equatable, Sendable {
 
     // MARK: Reading
 
-    /// A text of at most so many bytes.
+    /// A text of at most `limit` bytes.
     package func text(atMost limit: Int) throws(BusReadError) -> String { try text("s", limit) }
 
     package func path(atMost limit: Int) throws(BusReadError) -> String { try text("o", limit) }
@@ -116,7 +116,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         return value
     }
 
-    /// A descriptor of the caller's own, which closes it.
+    /// A descriptor, which the caller owns and must close.
     package func descriptor() throws(BusReadError) -> Int32 {
         var value: Int32 = -1
         // Safe: as above; what is read belongs to the message.
@@ -138,7 +138,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
-    /// An array of bytes, which are wiped out of the message.
+    /// An array of bytes, which are wiped in the message.
     package func secret(atMost limit: Int) throws(BusReadError) -> HeldSecret {
         // Safe: the bytes are copied, and the buffer is not kept.
         try unsafe withBytes { bytes throws(BusReadError) in
@@ -156,8 +156,8 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
-    /// Wipes all arrays of bytes, however deep they lie: of a message that is given up, and may have a
-    /// secret in a place where none belongs.
+    /// Wipes all arrays of bytes at any depth, in a message that is dropped and may have a secret
+    /// in a wrong place.
     package func wipeBytes() {
         // Safe: the message is alive, and only its reading position changes.
         guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { return }
@@ -165,9 +165,9 @@ package enum BusReadError: Error, Equatable, Sendable {
         _ = try? wipeBytes(&values)
     }
 
-    /// More than a call has that is meant well: a message may have millions.
+    /// More values than an honest call has; a message may have millions.
     private static let mostValuesToWipe = 4096
-    /// Types of numbers: the library steps over an array of these without looking at each.
+    /// Types of numbers: the library skips an array of these as a whole.
     private static let numbers: Set<String> = ["n", "q", "i", "u", "x", "t", "d"]
 
     private func wipeBytes(_ values: inout Int) throws(BusReadError) {
@@ -190,7 +190,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
-    /// The type that comes next, of a container with that of its contents; nil at the end.
+    /// The next type, for a container with the type of its contents; nil at the end.
     private func next() -> (type: Unicode.Scalar, contents: String)? {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
@@ -231,7 +231,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         try within("v", contents, body)
     }
 
-    /// What is in the variant that comes next.
+    /// The type in the next variant.
     package func variantSignature() throws(BusReadError) -> String {
         guard let (type, contents) = next(), type == "v" else { throw .mismatch }
         return contents
@@ -268,7 +268,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         return unsafe BusMessage(owning: made)
     }
 
-    /// Has the library wipe the message's memory when it lets it go.
+    /// Makes the library wipe the message's memory when it frees it.
     // Safe: the message is alive.
     package func isSensitive() { unsafe _ = sd_bus_message_sensitive(message) }
 
@@ -280,7 +280,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         unsafe sd_bus_message_set_destination(message, name) >= 0
     }
 
-    /// What a bus needs of it, for as long as the message lives.
+    /// Lends the pointer to a bus, while the message is alive.
     // Safe: the object holds its reference while `body` runs, and `body` lets the pointer go with
     // its end.
     func withPointer<R>(_ body: (OpaquePointer) -> R) -> R { unsafe body(message) }
@@ -317,7 +317,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         unsafe sd_bus_message_append_array(message, Self.type("y"), bytes, bytes.count) >= 0
     }
 
-    /// Written where it will be sent from; the message becomes sensitive.
+    /// Writes the secret directly into the message's memory; the message becomes sensitive.
     package func append(_ secret: borrowing SecretBytes) -> Bool {
         isSensitive()
         var space: UnsafeMutableRawPointer?
@@ -361,7 +361,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         try unsafe withArray(of: "y", body)
     }
 
-    /// Of bytes or numbers, as they lie in the message.
+    /// Lends an array of bytes or numbers in the message's memory.
     private func withArray<R>(
         of contents: String, _ body: (UnsafeMutableRawBufferPointer) throws(BusReadError) -> R
     ) throws(BusReadError) -> R {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// What a message is made of, for other threads than the one that has the connection.
+/// The values of a message, for other threads than the one with the connection.
 package indirect enum BusValue: Sendable {
     case text(String)
     case path(String)
@@ -39,7 +39,7 @@ package indirect enum BusValue: Sendable {
 }
 
 extension BusMessage {
-    /// False where the library does not take it.
+    /// Returns false where the library refuses the value.
     package func append(_ value: BusValue) -> Bool {
         switch value {
         case .text(let text): append(text, as: "s")

@@ -2,7 +2,7 @@
 internal import Glibc
 internal import KeychainLinuxSystem
 
-/// Lets any thread end the wait of the thread that has the connection.
+/// Lets any thread end the wait of the thread with the connection.
 package final class BusWake: Sendable {
     private let reading: Descriptor
     private let writing: Descriptor

@@ -3,7 +3,7 @@ internal import CPAM
 internal import Glibc
 package import KeychainSecrets
 
-/// Something a PAM module says to the user.
+/// A message of a PAM module to the user.
 package enum PAMPrompt: Sendable, Equatable {
     case hidden(String)
     case visible(String)
@@ -11,13 +11,13 @@ package enum PAMPrompt: Sendable, Equatable {
     case error(String)
 }
 
-/// Shows what PAM's modules say, and brings the answers.
+/// Shows the messages of PAM's modules, and returns the answers.
 package protocol PAMConversation: AnyObject {
-    /// The answer to a question, nil when there is none to give. Statements need none.
+    /// The answer to a question; nil where the user gives none. Statements need none.
     func respond(to prompt: PAMPrompt) -> HeldSecret?
 }
 
-/// What PAM calls back into while a transaction runs.
+/// The object that PAM calls while a transaction runs.
 final class ConversationBridge {
     static let mostRounds = 20
     private static let mostMessages = 16
@@ -30,7 +30,7 @@ final class ConversationBridge {
 
     init(_ conversation: any PAMConversation) { self.conversation = conversation }
 
-    /// All answers or none: on every error those already made are wiped and freed.
+    /// Fills in all answers, or none: after any error those already made are wiped and freed.
     func answer(
         _ count: Int32, _ messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>?,
         _ responses: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>?
@@ -83,8 +83,8 @@ final class ConversationBridge {
         }
     }
 
-    /// PAM frees its answers itself, and its modules wipe them: the one copy of an answer that
-    /// leaves locked memory.
+    /// Copies an answer for PAM, which frees answers itself, and whose modules wipe them. It is the
+    /// only copy of an answer that leaves locked memory.
     private static func copyForPAM(_ answer: HeldSecret) -> UnsafeMutablePointer<CChar>? {
         guard answer.bytes.count <= longestAnswer,
             let copy = unsafe calloc(answer.bytes.count + 1, 1)
@@ -99,7 +99,7 @@ final class ConversationBridge {
     }
 
     private static func discard(_ answers: UnsafeMutablePointer<pam_response>, _ count: Int) {
-        // Safe: made by `answer`, not given on.
+        // Safe: made by `answer`, and not handed to PAM.
         for index in 0..<count {
             guard let text = unsafe answers[index].resp else { continue }
             unsafe explicit_bzero(text, strlen(text))

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CPAM
 
-/// Why PAM did not authenticate. PAM's codes end here.
+/// Why PAM did not authenticate. PAM's codes don't leave this module.
 package enum PAMError: Error, Equatable, Sendable {
     case authenticationFailed
-    /// The conversation was broken off.
+    /// The conversation was cancelled.
     case cancelled
     /// Authenticated, but the account may not be used: locked, expired.
     case accountRefused
     case serviceMissing
     case tooManyTries
-    /// A module answered for another user than was asked about.
+    /// A module authenticated another user than the requested one.
     case userChanged
-    /// A module asked more than can be answered.
+    /// A module asked more questions than allowed.
     case tooManyRounds
     case system(Int32)
 

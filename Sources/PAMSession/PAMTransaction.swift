@@ -6,13 +6,13 @@ internal import Glibc
 package enum PAMTransaction {
     private static let folders = ["/etc/pam.d/", "/usr/lib/pam.d/"]
 
-    /// Returns when the service's modules have authenticated the account's user and the account
-    /// may be used. They hear of the asker as PAM_RUSER.
+    /// Returns when the service's modules have authenticated the account's user and the account may
+    /// be used. The modules see the asker as PAM_RUSER.
     package static func authenticate(
         service: String, account: String, asker: String? = nil,
         conversation: any PAMConversation
     ) throws(PAMError) {
-        // Without a file of its own PAM would take the service `other`.
+        // Without a file of its own PAM would use the service `other`.
         guard folders.contains(where: { unsafe access($0 + service, F_OK) == 0 }) else {
             throw .serviceMissing
         }

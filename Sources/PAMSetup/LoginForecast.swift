@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service's lines will do for the login keychain of a user who logs in through it.
+/// The effect of a service's lines on the login keychain of a user who logs in through it.
 package struct LoginForecast: Sendable, Equatable {
     package enum Password: Sendable, Equatable {
-        /// Taken at the authentication and used at the opening of the session.
+        /// A line takes the password at the authentication, and one uses it when the session opens.
         case unlocks
-        /// No line takes it: the session is known, and the keychain stays locked.
+        /// No line takes the password: the session is reported, and the keychain stays locked.
         case notTaken
-        /// Taken, and no line uses it.
+        /// A line takes the password, and no line uses it.
         case notUsed
-        /// A screen locker's: opens a keychain that was locked, and no other.
+        /// A screen locker's service: it opens a keychain that was locked, and no other.
         case unlocksAgain
-        /// The service does not know of the keychain.
+        /// The service has no lines for the keychain.
         case unknown
     }
 
     package enum Trouble: Sendable, Equatable {
-        /// The line is there, and a login that this module lets in never comes to it.
+        /// The line exists, but a login that this module accepts never reaches it.
         case notReached(PAMPlace, whenLetInBy: String)
         case keyringReplaced(by: PAMPlace)
-        /// Another control value than `optional`.
+        /// The line has another control value than `optional`.
         case notOptional(PAMPlace)
-        /// The module does nothing with an option that it does not know, or that comes twice.
+        /// The module does nothing with an option that is unknown or repeated.
         case badOption(PAMPlace, String)
-        /// Accounts between the two get half of what the lines are for.
+        /// The lines name different smallest users: accounts between the two get only half of the
+        /// effect.
         case differentUsers(PAMPlace, PAMPlace)
-        /// PAM goes on without it, and says so in its log.
+        /// PAM goes on without the module, and logs that.
         case moduleMissing(PAMPlace, String)
         case mistake(PAMMistake)
     }
 
     package let service: String
     package let password: Password
-    /// Whether other proofs than a password let people in, which leave the keychain locked.
+    /// Whether other proofs than a password let users in, which leaves the keychain locked.
     package let admitsWithoutPassword: Bool
-    /// Whether a password that is changed through the service is changed for the keychain, too;
-    /// nil where none can be changed.
+    /// Whether a password changed through the service is also changed for the keychain; nil where
+    /// the service can't change one.
     package let changesPassword: Bool?
     /// The smallest user number that has a keychain.
     package let smallestUser: UInt32
@@ -99,7 +100,8 @@ package struct LoginForecast: Sendable, Equatable {
         smallestUser = (taken + (lines[.session] ?? [])).map(\.smallestUser).max() ?? 1000
     }
 
-    /// Behind our session line, a keyring of its own hides the ticket.
+    /// A line after the keychain's session line that makes a new keyring and so hides the ticket;
+    /// nil if there is none.
     private static func replacedKeyring(_ session: [PAMLine]) -> PAMPlace? {
         guard let ours = session.firstIndex(where: \.isOurs) else { return nil }
         return session[(ours + 1)...].first {
@@ -108,7 +110,7 @@ package struct LoginForecast: Sendable, Equatable {
     }
 }
 
-/// The ways in which the right password lets a user in: by each of the modules that check one.
+/// The ways in which the right password lets a user in: through each of the modules that check one.
 private struct LetIn {
     struct Way {
         let module: String
@@ -126,7 +128,8 @@ private struct LetIn {
             lines.filter { PAMLine.alternatives.contains($0.name) }
                 .map(\.place).prefix(Self.mostAlternatives))
         for admitting in checking {
-            // What else may let users in does not, unless no login succeeds without it.
+            // Other modules that may let users in are assumed to fail, unless no login succeeds
+            // without them.
             let walks = (0..<(1 << alternatives.count)).lazy.map { chosen in
                 PAMWalk(nodes) { line in
                     if let number = alternatives.firstIndex(of: line.place) {
@@ -163,7 +166,7 @@ extension PAMLine {
         "pam_ssh_agent_auth",
         "pam_google_authenticator", "pam_oath",
     ]
-    /// Let people in, or pass them on, by something else than a password.
+    /// Modules that accept users, or pass them on, by something else than a password.
     fileprivate static let alternatives = otherProofs.union([
         "pam_rootok", "pam_succeed_if", "pam_wheel",
     ])
@@ -177,7 +180,7 @@ extension PAMLine {
         }.last ?? 1000
     }
 
-    /// The first that makes the module do nothing.
+    /// The first option that makes the module do nothing.
     fileprivate var badOption: String? {
         var seen: Set<Substring> = []
         for argument in arguments {

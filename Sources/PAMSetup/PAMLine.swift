@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One line of a PAM service: which module is asked, and what its answer means.
+/// One line of a PAM service: the module, and the effect of its answer.
 package struct PAMLine: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable { case auth, account, session, password }
 
@@ -11,7 +11,7 @@ package struct PAMLine: Sendable, Equatable {
     package let arguments: [String]
     package let place: PAMPlace
 
-    /// Without folder and ending: `pam_unix`.
+    /// The name without folder and suffix: `pam_unix`.
     package var name: String {
         let file = module.split(separator: "/").last.map(String.init) ?? module
         return file.hasSuffix(".so") ? String(file.dropLast(3)) : file
@@ -23,10 +23,10 @@ package struct PAMPlace: Sendable, Equatable {
     package let line: Int
 }
 
-/// What a module's answer does to the stack.
+/// The effect of a module's answer on the stack.
 package enum PAMControl: Sendable, Equatable {
     case required, requisite, sufficient, optional
-    /// The bracket form: what each return value means; `default` for the others.
+    /// The bracket form: the action for each return value; `default` for the others.
     case actions([String: PAMAction])
     case include, substack
 
@@ -71,7 +71,7 @@ package enum PAMAction: Sendable, Equatable {
     }
 }
 
-/// The three kinds of answer that matter to who looks on.
+/// The three kinds of answer that matter for the forecast.
 enum PAMAnswer: String {
     case success
     case failure = "auth_err"

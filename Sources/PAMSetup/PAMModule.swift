@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
 
-/// Where PAM finds its modules.
+/// The folders in which PAM finds its modules.
 package enum PAMModule {
     private static let folders = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"]
 
-    /// Whether a module is there, as a line names it.
+    /// Whether a module, as a line names it, is installed.
     package static func isInstalled(_ module: String) -> Bool {
         let manager = FileManager.default
         if module.hasPrefix("/") { return manager.fileExists(atPath: module) }

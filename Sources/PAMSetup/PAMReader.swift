@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong in a file of PAM's.
+/// A mistake in a file of PAM's.
 package struct PAMMistake: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case unknownKind(String)
@@ -16,11 +16,11 @@ package struct PAMMistake: Sendable, Equatable {
     package let place: PAMPlace
 }
 
-/// The lines of one file, by the rules of pam.conf(5). What makes no sense is told and left out.
+/// The lines of one file, by the rules of pam.conf(5). Mistakes are reported and left out.
 struct PAMReader {
     enum Entry {
         case line(PAMLine)
-        /// `@include`: all kinds of another file.
+        /// `@include`: the lines of all kinds from another file.
         case includeAll(String, PAMPlace)
     }
 
@@ -33,7 +33,7 @@ struct PAMReader {
         var number = 0
         var began = 1
         var joined = ""
-        // By scalars: a carriage return and a line feed would be one character.
+        // Split by scalars, since a carriage return and a line feed are one character.
         for physical in text.unicodeScalars.split(
             separator: "\n", omittingEmptySubsequences: false)
         {

@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import KeychainLinuxSystem
 
-/// The PAM services of a machine, as its files say them.
+/// The PAM services of a machine, read from their files.
 package struct PAMStacks: Sendable {
     /// In the order in which PAM looks for a service.
     package static let systemFolders = ["/etc/pam.d", "/usr/lib/pam.d"]
@@ -13,7 +13,7 @@ package struct PAMStacks: Sendable {
 
     package init(folders: [String] = PAMStacks.systemFolders) { self.folders = folders }
 
-    /// Names of the services that have a file, in order.
+    /// The names of the services that have a file, in order.
     package var names: [String] {
         let all = folders.flatMap {
             (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? []
@@ -22,7 +22,7 @@ package struct PAMStacks: Sendable {
         return Array(named.sorted().prefix(Self.mostServices))
     }
 
-    /// What PAM would do for it; without a file of its own, what it does for `other`.
+    /// The lines that PAM would use for the service; without a file of its own, those of `other`.
     package func service(_ name: String) -> PAMService {
         var building = Building(self)
         let place = PAMPlace(file: name, line: 0)
@@ -58,12 +58,12 @@ package struct PAMStacks: Sendable {
     }
 }
 
-/// A service's lines in the order in which they are asked, includes in their place.
+/// A service's lines in the order in which they are run, with includes in their place.
 package struct PAMService: Sendable {
     package let name: String
     let stacks: [PAMLine.Kind: [PAMNode]]
     package let mistakes: [PAMMistake]
-    /// Names of the files that it takes lines from.
+    /// The names of the included files.
     package let included: Set<String>
 
     func nodes(_ kind: PAMLine.Kind) -> [PAMNode] { stacks[kind] ?? [] }
@@ -71,7 +71,7 @@ package struct PAMService: Sendable {
 
 indirect enum PAMNode: Sendable {
     case line(PAMLine)
-    /// Lines whose `done` and `die` end no more than themselves.
+    /// Lines whose `done` and `die` end only these lines.
     case substack([PAMNode])
 
     var lines: [PAMLine] {
@@ -83,7 +83,7 @@ indirect enum PAMNode: Sendable {
 }
 
 private struct Building {
-    /// Files include one another to this depth, as in PAM; and no service has more lines.
+    /// The greatest depth of includes, as in PAM, and the most lines of a service.
     private static let deepest = 16
     private static let mostLines = 2000
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// PAM's way through a stack, given each module's answer: which lines it reaches, and whether the
-/// stack as a whole succeeds.
+/// PAM's way through a stack, given each module's answer: the lines that it reaches, and whether
+/// the stack as a whole succeeds.
 struct PAMWalk {
     private(set) var reached: [PAMLine] = []
     private var impression = Impression.none
@@ -16,7 +16,7 @@ struct PAMWalk {
         _ = walk(nodes)
     }
 
-    /// Whether it came to the end by itself.
+    /// Whether it reached the end without a `done` or `die`.
     private mutating func walk(_ nodes: [PAMNode]) -> Bool {
         var position = 0
         while position < nodes.count {

@@ -3,13 +3,13 @@ internal import Glibc
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
-/// Assuan, the line protocol of pinentries: a command out, and its reply in.
+/// Assuan, the line protocol of pinentries: it sends a command and reads its reply.
 ///
-/// Whatever arrives may be part of a password and is read into locked memory.
+/// All received bytes may be part of a password and are read into locked memory.
 final class AssuanConnection {
     struct Reply {
         let data: HeldSecret
-        /// nil where the command succeeded. The lower half of the number says what went wrong.
+        /// nil where the command succeeded. The lower half of the number is the error code.
         let error: UInt32?
     }
 
@@ -25,8 +25,8 @@ final class AssuanConnection {
         self.longestAnswer = longestAnswer
     }
 
-    /// The two ends of a connection. A socket, not a pipe: the kernel lets a user open the pipes of
-    /// their processes through /proc, and read from them.
+    /// The two ends of a connection. It is a socket, since a user can open the pipes of their
+    /// processes through /proc and read from them.
     static func pair() throws(PinentryError) -> (here: Descriptor, there: Descriptor) {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -47,7 +47,7 @@ final class AssuanConnection {
         guard count == bytes.count else { throw .notShown }
     }
 
-    /// The reply to the last command. `.cancelled` where the other end has gone.
+    /// The reply to the last command; throws `.cancelled` where the pinentry has gone.
     func reply(unless isOver: () -> Bool) throws(PinentryError) -> Reply {
         var answer = TypedAnswer(longest: longestAnswer)
         while true {
@@ -62,7 +62,7 @@ final class AssuanConnection {
             } else if line.begins(with: "INQUIRE") {
                 throw .notShown
             }
-            // Status lines and comments say nothing to us.
+            // Status lines and comments are ignored.
         }
     }
 
@@ -110,7 +110,7 @@ extension SecretBytes {
         return true
     }
 
-    /// The decimal number there; the largest where it is none.
+    /// The decimal number there; the largest number where there is none.
     fileprivate borrowing func number(from start: Int) -> UInt32 {
         var digits = ""
         for offset in start..<min(count, start + 10) {

@@ -3,12 +3,12 @@ internal import Terminal
 
 /// Text as a parameter of an Assuan command.
 enum AssuanText {
-    /// Bytes of a line, its end among them; libassuan takes no more.
+    /// The most bytes of a line with its end; libassuan accepts no more.
     static let longestLine = 1000
     private static let ellipsis = "…"
 
-    /// The command with the text, of which no more is taken than fits. Nothing in the text can end
-    /// the line, and what could deceive its reader is shown escaped.
+    /// The command with the text, cut where it does not fit. The text can't end the line, and
+    /// characters that could deceive its reader are escaped.
     static func line(_ command: String, _ text: String) -> String {
         let room = longestLine - command.utf8.count - 2
         var encoded = ""

@@ -3,11 +3,11 @@ internal import Glibc
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
-/// Where a dialog can be shown: all that a pinentry gets to know of its surroundings.
+/// The display for a dialog: the only part of the environment that a pinentry gets.
 ///
-/// The display is a local X server, whose socket tells who runs it; on Wayland, that is Xwayland.
-/// The user's bus is where systemd has it. Any other place of either would be the choice of the
-/// program that started this one, and a window there no user's.
+/// The display is a local X server, whose socket tells its process and user; on Wayland, that is
+/// Xwayland. The user's bus is at systemd's path. The program that started this one could choose
+/// any other address of either, and a window there would not be the user's.
 package struct DisplayEnvironment: Sendable {
     private static let names = [
         "DISPLAY", "XAUTHORITY", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
@@ -17,7 +17,7 @@ package struct DisplayEnvironment: Sendable {
     private var values: [String: String]
     private let displayNumber: UInt32?
 
-    /// That of this process. Ask before the environment is cleared.
+    /// Reads this process's environment. It must be called before the environment is cleared.
     package init() {
         var found: [String: String] = [:]
         for name in Self.names + ["HOME"] {
@@ -45,7 +45,7 @@ package struct DisplayEnvironment: Sendable {
         if values["LC_ALL"] == nil, values["LANG"] == nil { values["LANG"] = "C.UTF-8" }
     }
 
-    /// N of a local display `:N`, or `:N.SCREEN`.
+    /// The N of a local display `:N`, or `:N.SCREEN`.
     private static func number(_ display: String) -> UInt32? {
         let parts = display.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
         guard display.hasPrefix(":"), (1...2).contains(parts.count),
@@ -54,8 +54,8 @@ package struct DisplayEnvironment: Sendable {
         return UInt32(parts[0])
     }
 
-    /// The X server that has the display: the first that a library of X asks for, and the only one
-    /// while it lives. nil where there is none.
+    /// The X server of the display: the first address that an X library tries, and the only one
+    /// while the server lives. nil where there is none.
     package var server: (process: Int32, user: UInt32, number: UInt32)? {
         guard let displayNumber,
             let peer = AbstractSocket.listener("/tmp/.X11-unix/X\(displayNumber)")

@@ -2,17 +2,17 @@
 internal import KeychainLinuxSystem
 package import KeychainSecrets
 
-/// One dialog: a pinentry of its own, which ends with this value.
+/// One dialog in a pinentry of its own, which ends with this value.
 ///
 /// The pinentry runs with its user's rights alone. It gets none of this process's group,
-/// descriptors and surroundings but what it needs to be seen.
+/// descriptors and environment, apart from the variables of the display.
 package final class PinentryDialog {
-    /// What a dialog says.
+    /// The texts of a dialog.
     package struct Words: Sendable, Equatable {
         package var description: String
-        /// Beside the field.
+        /// The text beside the field.
         package var prompt: String
-        /// What was wrong with the answer before.
+        /// The mistake in the answer before.
         package var error: String?
 
         package init(description: String, prompt: String, error: String?) {
@@ -22,21 +22,21 @@ package final class PinentryDialog {
         }
     }
 
-    /// Bytes of one answer.
+    /// The most bytes of one answer.
     package static let longestAnswer = 1023
     private static let title = "Keychain"
-    /// For each command that shows nothing yet, and for a pinentry's farewell.
+    /// Seconds for each command that shows nothing yet, and for a pinentry to end.
     private static let patience = 10.0
     private static let farewell = 1.0
 
-    /// Whether it has the terminal instead of a window.
+    /// Whether it uses the terminal instead of a window.
     package let usesTerminal: Bool
-    /// Whether it is a window of the pinentry's own.
+    /// Whether it shows a window of the pinentry's own.
     package let isWindow: Bool
     private let child: ChildProcess
     private let connection: AssuanConnection
 
-    /// Starts the best pinentry that works there.
+    /// Starts the best pinentry that works on the display.
     package static func open(_ display: DisplayEnvironment) throws(PinentryError) -> PinentryDialog
     {
         for program in PinentryProgram.candidates(for: display) {
@@ -45,13 +45,13 @@ package final class PinentryDialog {
         throw .notShown
     }
 
-    /// Whether there is one that needs no terminal.
+    /// Whether there is a pinentry that needs no terminal.
     package static func hasDesktop(_ display: DisplayEnvironment) -> Bool {
         guard display.isGraphical else { return false }
         return (try? open(display).usesTerminal) == false
     }
 
-    /// Whether it would be a window of the pinentry's own.
+    /// Whether a dialog would be a window of the pinentry's own.
     package static func hasWindow(_ display: DisplayEnvironment) -> Bool {
         guard display.isGraphical else { return false }
         return (try? open(display).isWindow) == true
@@ -64,7 +64,8 @@ package final class PinentryDialog {
         try greet(display)
     }
 
-    /// The child alone keeps its end of the connection, so that its death is seen at once.
+    /// Starts a pinentry. The child alone keeps its end of the connection, so that its end is
+    /// noticed at once.
     private static func start(
         _ program: PinentryProgram, _ display: DisplayEnvironment
     ) throws(PinentryError) -> (ChildProcess, AssuanConnection) {
@@ -84,7 +85,8 @@ package final class PinentryDialog {
         if child.wait(deadlineSeconds: usesTerminal ? Self.farewell : 0) == nil { child.kill() }
     }
 
-    /// What the user typed; `.cancelled` after a no, or where the dialog was killed.
+    /// The typed answer; throws `.cancelled` where the user cancels, or where the dialog was
+    /// killed.
     package func ask(
         _ words: Words, unless isOver: () -> Bool
     ) throws(PinentryError) -> SecretBytes {
@@ -99,13 +101,13 @@ package final class PinentryDialog {
         unless isOver: () -> Bool
     ) throws(PinentryError) -> AssuanConnection.Reply {
         do throws(PinentryError) { return try connection.reply(unless: isOver) } catch {
-            // Its farewell would be waited for in vain.
+            // An abandoned pinentry would not end by itself.
             if error == .abandoned { child.kill() }
             throw error
         }
     }
 
-    /// Whether the user took the button that says yes. Killing the dialog is a no.
+    /// Whether the user pressed the button for yes. A killed dialog counts as a no.
     package func confirm(
         _ words: Words, yes: String, no: String, unless isOver: () -> Bool
     ) throws(PinentryError) -> Bool {
@@ -119,7 +121,7 @@ package final class PinentryDialog {
         return false
     }
 
-    /// Shows the words until this value ends, or the user has seen enough.
+    /// Shows the texts until this value ends, or the user closes the dialog.
     package func show(_ words: Words) throws(PinentryError) {
         try say(words)
         try connection.send("MESSAGE")
@@ -127,7 +129,8 @@ package final class PinentryDialog {
 
     // MARK: What is said before
 
-    /// Where no window can be had some pinentries would take the terminal, which was not meant.
+    /// Reads the greeting. Without a window some pinentries use the terminal, which is refused
+    /// here.
     private func greet(_ display: DisplayEnvironment) throws(PinentryError) {
         _ = try answer()
         try connection.send("GETINFO flavor")
@@ -146,7 +149,7 @@ package final class PinentryDialog {
         if let error = words.error { try order(AssuanText.line("SETERROR", error)) }
     }
 
-    /// One that is not known is no harm.
+    /// Sets an option; an unknown one is ignored.
     private func option(_ name: String, _ value: String) throws(PinentryError) {
         try connection.send(AssuanText.line("OPTION", name + "=" + value))
         _ = try reply()
@@ -170,14 +173,14 @@ package final class PinentryDialog {
         } catch { throw .notShown }
     }
 
-    /// Errors of libgpg-error that mean: the user said no, or nothing.
+    /// Errors of libgpg-error for a user who cancels or does not answer.
     private enum Refusal: UInt32 {
         case timedOut = 62
         case cancelled = 99
         case notConfirmed = 114
         case fullyCancelled = 198
 
-        /// The upper half says who found it.
+        /// The upper half names the component that found the error.
         init?(_ error: UInt32) { self.init(rawValue: error & 0xFFFF) }
     }
 }

@@ -8,12 +8,11 @@ struct PinentryProgram: Equatable {
     let path: String
     /// Whether it takes over the terminal, and has no window.
     let needsTerminal: Bool
-    /// Whether its dialogs are its own windows, and not another program's that the user's bus
-    /// knows.
+    /// Whether its dialogs are its own windows, and not those of another program on the user's bus.
     let drawsWindows: Bool
 
-    /// Those that could be shown there, the best first. Programs that a user other than root could
-    /// have put in place are passed over.
+    /// The pinentries that work on the display, the best first. Programs that a user other than
+    /// root could have installed are left out.
     static func candidates(for display: DisplayEnvironment) -> [PinentryProgram] {
         let windows = display.isGraphical ? ["pinentry-qt", "pinentry-gtk-2"] : []
         let elsewhere = display.isGraphical && display.hasBus ? ["pinentry-gnome3"] : []

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// What was typed, as it arrives in Assuan's data lines: decoded from locked memory into locked
-/// memory.
+/// The typed answer from Assuan's data lines, decoded from locked memory into locked memory.
 struct TypedAnswer: ~Copyable {
     private static let percent = UInt8(ascii: "%")
 
@@ -12,7 +11,7 @@ struct TypedAnswer: ~Copyable {
 
     init(longest: Int) { bytes = SecretBytes(count: longest) { (_: inout MutableRawSpan) in } }
 
-    /// Adds what stands in the line from `start` on.
+    /// Adds the text of the line from `start` on.
     mutating func append(
         _ line: borrowing SecretBytes, from start: Int
     ) throws(PinentryError) {
@@ -27,7 +26,8 @@ struct TypedAnswer: ~Copyable {
                 byte = high << 4 | low
                 position += 2
             }
-            // PAM's answers end at a NUL: no more may be typed than is checked.
+            // PAM's answers end at a NUL, so an answer with a NUL could be longer than the part
+            // that PAM checks.
             guard byte != 0 else { throw .notShown }
             add(byte)
         }

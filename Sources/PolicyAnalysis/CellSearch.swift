@@ -2,9 +2,9 @@
 internal import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// Divides cells of requests into such as one or two sets decide alike: takes a request, grows the cell
-/// around it in which the statements that decide it still do, takes that cell away, and goes on with
-/// what is left.
+/// Divides cells of requests into parts that one or two sets decide alike: takes a request, grows a
+/// cell around it in which the same statements decide, takes that cell away, and goes on with the
+/// rest.
 struct CellSearch {
     private let algebra: CellAlgebra
     private let universe: Universe
@@ -12,20 +12,21 @@ struct CellSearch {
     /// The readings that release a key.
     private let releases: [Cell]
     private let deciding: [RuleEffectKind.Step: [EffectCells]]
-    /// What is required and told where nothing is refused, as far as it counts.
+    /// Requirements, redactions and audit of requests that are not refused, as far as the detail
+    /// needs them.
     private let telling: [EffectCells]
-    /// Of two sets what they don't have in common: they tell which differences a cell may have.
+    /// The effects that only one of two sets has: they decide which differences a cell may have.
     private let distinguishing: [EffectCells]
     private let detail: Detail
 
-    /// How far requests are told apart.
+    /// The detail to which requests are distinguished.
     enum Detail {
         /// By refusals alone.
         case outcome
-        /// By requirements, redactions and audit too; of two sets those that are no difference
+        /// Also by requirements, redactions and audit; of two sets, those that make no difference
         /// are left out.
         case needs
-        /// By the rules that let them through too, and of two sets by all that only one has.
+        /// Also by the rules that let them through, and for two sets by all that only one has.
         case rules
     }
 
@@ -67,11 +68,11 @@ struct CellSearch {
         distinguishing = differences.map { own in cut.filter { own.contains($0.effect) } } ?? []
     }
 
-    /// Calls the body with cells of requests that not all sets refuse and that can be, until it says
-    /// that it has enough. Of two sets, `known` is the part of a cell that is of no more interest,
-    /// nil for none: of one in which nothing but what they have in common is left to be known, and
-    /// of one that these effects, which only one set has, meet. `open` has what is left where the
-    /// budget is spent.
+    /// Calls the body with cells of possible requests that at least one set does not refuse, until
+    /// the body returns that it has enough. For two sets, `known` returns the part of a cell that
+    /// needs no further search, or nil: for a cell in which only common effects are left, and for a
+    /// cell that the given effects of one set meet. `open` keeps the rest where the budget is
+    /// spent.
     func search(
         _ cells: [Cell], leaving open: inout [Cell], _ budget: inout Budget,
         without known: (Cell, [SetState]) -> Cell? = { _, _ in nil },
@@ -85,7 +86,7 @@ struct CellSearch {
         open.reverse()
         let effects = deciding.values.reduce(0) { $0 + $1.count }
         while let cell = open.last {
-            // The cell that the budget does not reach is left too.
+            // A cell that the budget does not reach stays in `open`.
             try budget.spend(algebra.cost * (1 + effects / 16))
             open.removeLast()
             let met = distinguishing.filter { own in
@@ -119,7 +120,7 @@ struct CellSearch {
         }
     }
 
-    /// What the effects say of the point, and the cell around it of which they say the same.
+    /// The effects' result for the point, and the cell around it with the same result.
     private func likeness(
         of point: Cell, in cell: Cell, _ effects: [EffectCells]
     ) -> (cell: Cell, sets: [SetState]) {
@@ -139,7 +140,7 @@ struct CellSearch {
         return (like, sets)
     }
 
-    /// Whether the set refuses the point, and a cell around it that it refuses, or lets be, alike.
+    /// Whether the set refuses the point, and a cell around it with the same answer.
     private func answer(
         to point: Cell, in cell: Cell, _ side: UInt8
     ) -> (isDenied: Bool, cell: Cell) {
@@ -185,7 +186,7 @@ struct CellSearch {
                 return (true, denied)
             }
             allowed = allowed.intersection(permit)
-            // Outside of the scope permits are not what lets it through.
+            // Outside of the scope it is not the permits that let the request through.
             if detail == .rules {
                 allowed = likeness(of: point, in: allowed.intersection(scope), permits).cell
             }
@@ -193,7 +194,7 @@ struct CellSearch {
         return (false, allowed)
     }
 
-    /// Which shares there are is told of others only.
+    /// Whether the point's caller is a member; shares matter only for other callers.
     private func isMember(_ point: Cell, _ reaches: [EffectCells]) -> Bool {
         reaches.contains {
             $0.effect.kind == .member && $0.cell(around: point, algebra) != nil
@@ -201,11 +202,11 @@ struct CellSearch {
     }
 }
 
-/// An effect and where it applies.
+/// An effect and the requests that it applies to.
 private struct EffectCells {
     let effect: RuleEffect
     let number: Int
-    /// None of which meet.
+    /// Disjoint cells.
     let cells: [Cell]
 
     func cell(around point: Cell, _ algebra: CellAlgebra) -> Cell? {
@@ -213,7 +214,7 @@ private struct EffectCells {
     }
 }
 
-/// Whom one set's groups take in.
+/// The requests whose callers one set's groups make members.
 private struct Members {
     private let itself: [Cell]
     private let release: [Cell]

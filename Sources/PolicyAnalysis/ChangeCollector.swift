@@ -2,13 +2,13 @@
 internal import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// Puts cells with the same change together.
+/// Collects cells with the same change.
 struct ChangeCollector {
-    /// How far changes are told apart.
+    /// The detail to which changes are distinguished.
     enum Detail {
         /// By decisions, and by the statements that make them.
         case areas
-        /// By what is needed more or less.
+        /// By the requirements that are new or gone.
         case needs
         case kinds
 
@@ -21,7 +21,7 @@ struct ChangeCollector {
         let gained: [Set<PolicyDemand>]
     }
 
-    /// What the requests of one area have in common.
+    /// The common facts of the requests in one area.
     private struct Common: Hashable {
         let kind: PolicyChange.Kind
         let before: Ending
@@ -40,7 +40,7 @@ struct ChangeCollector {
         }
     }
 
-    /// How one set decides.
+    /// The decision of one set.
     private struct Ending: Hashable {
         let isDenied: Bool
         let demands: [Set<PolicyDemand>]
@@ -55,7 +55,7 @@ struct ChangeCollector {
         }
     }
 
-    /// What the requests of one entry have in common.
+    /// The common facts of the requests in one entry.
     private struct Entry: Hashable {
         let kind: PolicyChange.Kind
         let isDenied: [Bool]
@@ -80,7 +80,7 @@ struct ChangeCollector {
     private var hulls: [Key: Hull] = [:]
     private var order: [Key] = []
     private var cells: [Common: [Cell]] = [:]
-    /// Of other searches, each in its own universe.
+    /// The results of other searches, each in its own universe.
     private var added: [(entry: Entry, areas: [RequestArea])] = []
 
     init(
@@ -116,7 +116,7 @@ struct ChangeCollector {
             statements: statements.meeting(request))
     }
 
-    /// How many changes are told apart.
+    /// The number of distinguished changes.
     var count: Int { cells.count + order.count }
 
     mutating func add(_ other: ChangeCollector) { added += other.found }
@@ -138,9 +138,9 @@ struct ChangeCollector {
             }
     }
 
-    /// The part of the cell in which no change can be, or every change that there may be is told
-    /// already; nil where one is not. All that tells the sets apart is the same throughout the
-    /// cell.
+    /// The part of the cell in which there is no change, or every possible change was found
+    /// already; nil where a change may be new. All effects that differ between the sets are
+    /// constant in the cell.
     func known(_ cell: Cell, _ sets: [SetState]) -> Cell? {
         let keys = keys(sets[0], sets[1])
         guard detail != .areas else { return keys.isEmpty ? cell : nil }
@@ -149,8 +149,8 @@ struct ChangeCollector {
         return hulls.reduce(cell) { $0.intersection($1) }
     }
 
-    /// The same of a cell that these effects of one set alone meet; nil where changes are told apart
-    /// by more than their kind.
+    /// The same for a cell that these effects of one set alone meet; nil where changes are
+    /// distinguished by more than their kind.
     func known(_ cell: Cell, near effects: [RuleEffect]) -> Cell? {
         guard detail == .kinds else { return nil }
         let kinds = Set(effects.flatMap { PolicyChange.Kind.all(of: $0) })
@@ -159,7 +159,7 @@ struct ChangeCollector {
         return hulls.reduce(cell) { $0.intersection($1) }
     }
 
-    /// The changes that there may be.
+    /// The possible changes.
     private func keys(_ was: SetState, _ now: SetState) -> [Key] {
         [(false, false), (true, false), (false, true)].compactMap { wasDenied, isDenied in
             if !wasDenied, was.isForbidden { return nil }
@@ -173,14 +173,14 @@ struct ChangeCollector {
         }
     }
 
-    /// nil where nothing differs but the names of rules.
+    /// nil where only names of rules differ.
     private func key(_ was: SetState, _ now: SetState) -> Key? {
         guard let kind = PolicyChange.Kind(was, now) else { return nil }
         guard detail != .kinds else { return Key(kind: kind, lost: [], gained: []) }
         let nothing: [Set<PolicyDemand>] = [[], []]
         let before = was.isDenied ? nothing : was.demands
         let after = now.isDenied ? nothing : now.demands
-        // What both need alike is no difference.
+        // Requirements of both sets are no difference.
         return Key(
             kind: kind, lost: zip(before, after).map { $0.subtracting($1) },
             gained: zip(after, before).map { $0.subtracting($1) })
@@ -215,7 +215,7 @@ struct ChangeCollector {
 }
 
 extension [PolicyChange] {
-    /// New access first, then by where it is.
+    /// New access first, then sorted by area.
     var inOrder: [PolicyChange] {
         map { change in
             (
@@ -230,13 +230,13 @@ extension [PolicyChange] {
 }
 
 extension PolicyChange.Kind {
-    /// What one set's effect can make of requests.
+    /// The kinds of change that one set's effect can make.
     fileprivate static func all(of effect: RuleEffect) -> [Self] {
         let isNew = effect.sides == 2
         switch effect.kind {
         case .forbid, .closed: return [isNew ? .newlyDenied : .newlyAllowed]
         case .member, .joins, .share, .permit: return [isNew ? .newlyAllowed : .newlyDenied]
-        // What is gone may be implied by what is left.
+        // A removed requirement may be implied by the remaining ones.
         case .require: return isNew ? [.nowNeeds] : [.nowNeeds, .noLongerNeeds]
         case .redact, .audit, .releases: return [.toldDifferently]
         }
@@ -248,7 +248,7 @@ extension PolicyChange.Kind {
         case (true, false): self = .newlyAllowed
         case (false, true): self = .newlyDenied
         case (false, false) where was.demands != now.demands:
-            // Whatever is asked less may be enough for some program.
+            // Any weaker requirement may be one that some program can meet.
             let isAllKept = zip(was.demands, now.demands).allSatisfy { was, now in
                 was.allSatisfy { old in now.contains(old) || now.contains { $0.implies(old) } }
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// The statements that only one of two sets has as they are.
+/// The statements that only one of two sets has in this form.
 struct ChangedStatements {
     private struct Own {
         let meaning: Meaning
@@ -11,10 +11,10 @@ struct ChangedStatements {
     }
 
     private var all: [Own] = []
-    /// Of each set one that knows whom its groups take in.
+    /// For each set an evaluator that knows its groups' members.
     private let evaluators: [ReferenceEvaluator]
 
-    /// What each of the two sets says.
+    /// `sets` has the statements of each of the two sets.
     init(
         _ sets: [[(meaning: Meaning, id: PolicyText)]], _ policies: [PolicySet],
         _ changed: Set<Meaning>
@@ -34,7 +34,7 @@ struct ChangedStatements {
         all.filter { $0.meaning == meaning }.map(\.id)
     }
 
-    /// Those that match the request.
+    /// The statements that match the request.
     func meeting(_ request: PolicyRequest) -> [PolicyChange.Statement] {
         var seen: Set<PolicyText> = []
         return all.filter { $0.meaning.meets(request, evaluators[$0.side]) }
@@ -45,7 +45,7 @@ struct ChangedStatements {
 }
 
 extension Meaning {
-    /// Whether it counts for the request, or for the export that it is.
+    /// Whether it applies to the request, or to the export that it also is.
     fileprivate func meets(_ request: PolicyRequest, _ evaluator: ReferenceEvaluator) -> Bool {
         let cases = match.tellsMembers ? evaluator.cases(of: request) : request.cases
         return cases.contains { match.truth(for: $0.operation, $0.facts) >= kind.least }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Of the effects of two sets those that tell of differences: what only one has, and what may take
-/// such a difference back.
+/// The effects of two sets that can make a difference: those that only one set has, and those that
+/// may cancel such a difference.
 struct DistinguishingEffects {
     private var demands: Set<PolicyDemand> = []
     private var redacted: Set<PolicyText> = []
@@ -31,6 +31,6 @@ struct DistinguishingEffects {
 }
 
 extension RuleEffect {
-    /// Of two sets only one has it.
+    /// Whether only one of the two sets has it.
     var isOneSided: Bool { sides != 3 }
 }

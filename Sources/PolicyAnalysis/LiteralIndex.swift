@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Finds the boxes that may meet another by the texts that both name: of thousands that name a
-/// service each, those of one service.
+/// Finds the boxes that may meet another one by the texts that both name: of thousands that each
+/// name a service, those with the same service.
 struct LiteralIndex {
     private struct Field {
         var byText: [PolicyText: [Int]] = [:]
@@ -28,7 +28,7 @@ struct LiteralIndex {
         }
     }
 
-    /// Ascending; without boxes that no request meets together with this one, as long as one of
+    /// Ascending. It leaves out boxes that no request matches together with this one, where one of
     /// the two has to match for certain.
     func places(near box: PolicyBox) -> [Int] {
         var fewest: (field: Field, texts: Set<PolicyText>)?
@@ -45,8 +45,8 @@ struct LiteralIndex {
 }
 
 extension PolicyBox {
-    /// The texts that the field must be one of; nil where it may be others. A caller has many
-    /// groups, so that one says nothing of another.
+    /// The only texts that the field can have; nil where it can have others. A caller has many
+    /// groups, so one group does not exclude another.
     fileprivate func names(_ field: TextField) -> Set<PolicyText>? {
         guard field != .group else { return nil }
         for case .text(field, let patterns) in conditions {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// The requests for which a box's truth is at least this: `.yes`, or `.unknown` where what could not
-/// be established counts too.
+/// The requests for which a box's truth is at least `least`: `.yes`, or `.unknown` where facts that
+/// could not be established count too.
 struct Area: Hashable {
     let box: PolicyBox
     let least: Truth
@@ -10,7 +10,7 @@ struct Area: Hashable {
     /// False only where no request can be in both.
     func mayOverlap(_ other: Area) -> Bool {
         guard !box.operations.isDisjoint(with: other.box.operations) else { return false }
-        // Whatever they ask for, they meet where it is unknown.
+        // All conditions overlap where the facts are unknown.
         if least == .unknown, other.least == .unknown { return true }
         return box.conditions.allSatisfy { own in
             other.box.conditions.allSatisfy { own.mayOverlap($0) }
@@ -47,7 +47,7 @@ extension TextPattern {
     }
 }
 
-/// The texts that requests in some areas can have, as far as their boxes tell.
+/// The texts that requests in some areas can have, as their boxes tell.
 struct NearTexts {
     private struct Patterns {
         var literals: Set<PolicyText> = []
@@ -64,7 +64,7 @@ struct NearTexts {
         }
     }
 
-    /// Of the fields that all areas name.
+    /// Patterns of the fields that all areas name.
     private var patterns: [TextField: Patterns] = [:]
 
     init(_ areas: [Area]) {
@@ -85,8 +85,8 @@ struct NearTexts {
         }
     }
 
-    /// The box for requests in the areas: without the patterns that none of them could match. A
-    /// condition that is left with none holds nowhere, and may hold where its fact is unknown.
+    /// The box for requests in the areas, without the patterns that none of them can match. A
+    /// condition without patterns is never true, and may be unknown where its fact is.
     func narrow(_ box: PolicyBox) -> PolicyBox {
         let conditions = box.conditions.map { condition in
             guard case .text(let field, let own) = condition, let near = patterns[field]

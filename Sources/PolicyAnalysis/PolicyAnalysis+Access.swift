@@ -2,25 +2,26 @@
 package import KeychainPolicyModel
 package import PolicyRequestSpace
 
-/// What is decided alike of some requests that are not refused.
+/// Requests that are not refused and are decided alike.
 package struct PolicyAccess: Sendable {
     /// One of the requests.
     package let request: PolicyRequest
-    /// What is decided of it, and, as far as `detail` goes, of all.
+    /// The decision of the example; it holds for all of them to the list's `detail`.
     package let decision: PolicyDecision
-    /// Where all such requests lie; none is in two of the areas.
+    /// The areas of all such requests; they are disjoint.
     package let areas: [RequestArea]
-    /// It rests on names that a program of the same user could take, and on none that it could not.
+    /// Whether it rests on a name that a program of the same user could take, and on none that it
+    /// could not.
     package let isWeak: Bool
 }
 
-/// All access, as far as it was found.
+/// All accesses that were found.
 package struct PolicyAccessList: Sendable {
-    /// How much the requests of one entry have in common.
+    /// The detail in which the requests of one entry agree.
     package enum Detail: String, Sendable {
         /// The whole decision.
         case rules
-        /// What has to be proved; the rules are those of the example.
+        /// The required proofs; the rules are those of the example.
         case proofs
         /// That they are not refused; proofs and rules are those of the example.
         case outcome
@@ -28,23 +29,24 @@ package struct PolicyAccessList: Sendable {
 
     package let accesses: [PolicyAccess]
     package let detail: Detail
-    /// In which area requests were not looked at; nil where all were.
+    /// The area in which requests were not searched; nil where all were.
     package let undecided: [AreaField]?
     package var isComplete: Bool { undecided == nil }
 }
 
 extension PolicyAnalysis {
-    /// Who may do the operation on items with these facts, whatever their others are.
+    /// The subjects that may do the operation on items with these facts, whatever the items' other
+    /// facts are.
     package func who(_ operation: PolicyOperation, item: PolicyFacts) -> PolicyAccessList {
         access(PolicyOperations(operation), of: item)
     }
 
-    /// What subjects with these facts may do, whatever their others are.
+    /// The operations that subjects with these facts may do, whatever their other facts are.
     package func can(_ subject: PolicyFacts) -> PolicyAccessList {
         access(.all, of: subject)
     }
 
-    /// What takes too long to be told exactly is told in less detail.
+    /// A result that takes too long to compute exactly is given in less detail.
     private func access(
         _ operations: PolicyOperations, of facts: PolicyFacts
     ) -> PolicyAccessList {
@@ -90,7 +92,7 @@ extension PolicyAnalysis {
 }
 
 extension PolicySet {
-    /// The set without rules that match no request of the area.
+    /// The set without the rules that match no request of the area.
     fileprivate func near(_ area: Area) -> PolicySet {
         func isNear(_ match: PolicyMatch) -> Bool { match.mayMatter([area], least: .unknown) }
         return PolicySet(
@@ -110,8 +112,8 @@ extension PolicyAccessList.Detail {
 }
 
 extension PolicyFacts {
-    /// What a question tells: one value of each fact that is known. Which groups and flags are
-    /// known tells of the others too that they are not there.
+    /// One value for each known fact of the question. Known groups and flags also mean that the
+    /// others are not there.
     fileprivate var asConditions: [PolicyCondition] {
         var conditions: [PolicyCondition] = []
         for field in TextField.allCases where field != .group {
@@ -132,8 +134,8 @@ extension PolicyFacts {
     }
 }
 
-/// Puts cells with the same decision together; a strong way in must not hide that there is a weak
-/// one too.
+/// Collects cells with the same decision. Weak accesses are separate, since a strong one must not
+/// hide a weak one.
 private struct AccessCollector {
     private struct Key: Hashable {
         let decision: PolicyDecision
@@ -170,7 +172,7 @@ private struct AccessCollector {
             .append(cell)
     }
 
-    /// The weakest first, then those that need least.
+    /// Sorted: weak accesses first, then by the least requirements.
     var accesses: [PolicyAccess] {
         guard let universe else { return [] }
         let merging = CellMerging(universe)
@@ -195,11 +197,11 @@ private struct AccessCollector {
 }
 
 extension PolicyAccessList.Detail {
-    /// What of a decision the requests of one entry have in common.
+    /// The part of a decision in which the requests of one entry agree.
     fileprivate func common(_ decision: PolicyDecision) -> PolicyDecision {
         var common = decision
-        // What is on trial decides nothing, and what is needed is the same whether or not the
-        // program can be asked for it.
+        // Rules on trial decide nothing, and requirements count alike whether or not the program's
+        // user can be asked.
         common.wouldDecide = nil
         if decision.requires != nil { common.outcome = .challenge }
         if self != .rules { common.because = [] }

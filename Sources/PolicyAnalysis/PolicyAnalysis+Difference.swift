@@ -3,15 +3,15 @@ package import KeychainPolicyModel
 internal import PolicyRequestSpace
 
 extension PolicyAnalysis {
-    /// What changes when the other set takes this one's place. Only requests that a statement in
-    /// one set alone matches can be decided differently, so only those are looked at: all together;
-    /// or, where that is too much, those of one statement after the other; and where even that is,
-    /// without telling apart which requests they are.
+    /// The changes when the other set replaces this one. Only requests that a statement of one set
+    /// alone matches can be decided differently, so only those are searched: all together; or,
+    /// where that costs too much, for one statement after the other; and where even that does,
+    /// without distinguishing the requests.
     package func difference(to other: PolicySet) -> PolicyDifference {
         let byDate = policy.hasDates || other.hasDates
         let sets = [policy, other].map { $0.meanings(on: day, byDate: byDate) }
         let changed = Set(sets[0]).symmetricDifference(sets[1])
-        // In the order of the sets, so that the same request is shown each time.
+        // In the order of the sets, so that each run shows the same request.
         let near = Self.areas(sets.joined().filter(changed.contains))
         guard !near.isEmpty else { return PolicyDifference(changes: [], undecided: []) }
         let statements = ChangedStatements(
@@ -33,7 +33,7 @@ extension PolicyAnalysis {
         }
         var changes = collector(.areas)
         var left: [Int] = []
-        // What follows needs the rest.
+        // The later steps need the rest of the budget.
         var each = Budget(0)
         budget.split(mostCells / 3, into: &each)
         for place in near.indices {
@@ -79,11 +79,11 @@ extension PolicyAnalysis {
             changes: (changes.changes + others).inOrder, undecided: undecided.sorted())
     }
 
-    /// So many changed statements are looked at one after the other.
+    /// The most changed statements that are searched one after the other.
     private static let mostExact = 300
-    /// More changes that one statement makes are not told apart, for no one would read them.
+    /// The most changes of one statement that are distinguished: more would not be read.
     private static let mostOfOne = 16
-    /// The same of so many areas together.
+    /// The same limit for this many areas together.
     private static func most(of areas: Int) -> Int { 8 * areas + 2 * mostOfOne }
 
     private func isFound(
@@ -98,7 +98,7 @@ extension PolicyAnalysis {
         }
     }
 
-    /// The changes in the areas and in none of the others.
+    /// The changes in the areas and outside of the others.
     private func collect(
         _ areas: [Area], apartFrom others: [Area] = [], _ sets: [[Meaning]],
         _ collector: inout ChangeCollector, _ budget: inout Budget
@@ -129,8 +129,8 @@ extension PolicyAnalysis {
 }
 
 extension PolicyAnalysis {
-    /// Where requests lie that the changed statements match, and of each area whose it is. Who is a
-    /// member is not asked here: groups tell it otherwise in each set.
+    /// The areas of requests that the changed statements match, with each area's statements.
+    /// Membership is ignored here, as each set's groups decide it differently.
     private static func areas(_ changed: [Meaning]) -> [(area: Area, meanings: [Meaning])] {
         var places: [Area: Int] = [:]
         var areas: [(area: Area, meanings: [Meaning])] = []
@@ -158,7 +158,7 @@ extension PolicyBox {
 }
 
 extension Universe {
-    /// The areas' requests as cells that don't meet.
+    /// The areas' requests as disjoint cells.
     fileprivate func union(
         of areas: [Area], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {

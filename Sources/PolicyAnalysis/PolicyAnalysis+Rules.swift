@@ -2,18 +2,19 @@
 package import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// A rule that decides nothing, or nothing that others don't.
+/// A rule without an effect, or without an effect of its own.
 package struct RuleFinding: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// No request is in its box outside of its exceptions.
         case neverMatches
-        /// None is for certain: it counts only where a fact could not be established.
+        /// No request matches for certain: the rule counts only where a fact could not be
+        /// established.
         case matchesOnlyTheUnknown
-        /// Forbids refuse everything that it matches.
+        /// Forbids refuse every request that it matches.
         case dead
-        /// Others do the same, or more, everywhere that it matches.
+        /// Others have the same effect, or more, on every request that it matches.
         case shadowed
-        /// A permit that no closed scope meets.
+        /// A permit that meets no closed scope.
         case permitsWhatIsOpen
         case notDecided
     }
@@ -21,16 +22,16 @@ package struct RuleFinding: Sendable, Hashable {
     package let id: PolicyText
     package let origin: PolicyOrigin
     package let kind: Kind
-    /// The statements that together make it so, sorted.
+    /// The statements that together cause it, sorted.
     package let by: [PolicyText]
 }
 
 extension PolicyAnalysis {
-    /// All together may take so many times the budget of one question.
+    /// All findings together may take this multiple of one question's budget.
     private static let mostFindings = 8
 
-    /// Rules in force that could go without a decision changing. Of rules that shadow each other
-    /// the one that comes last by its id is named.
+    /// Enforced rules whose removal would change no decision. Of rules that shadow each other the
+    /// last one by id is named.
     package func findings() -> [RuleFinding] {
         let rules = policy.rules.filter(isEnforced).sorted { $0.id < $1.id }
         var finder = RuleFinder(rules, policy.groups)
@@ -85,7 +86,7 @@ extension PolicyAnalysis {
         }
     }
 
-    /// Whether the request matches although nothing need be taken for what it could be.
+    /// Whether the request matches even if unknown facts count against it.
     private func isCertain(
         _ claim: Claim, _ request: PolicyRequest, _ members: MemberFinder
     ) -> Bool {
@@ -93,15 +94,15 @@ extension PolicyAnalysis {
             || claim.match.truth(for: request.operation, members.facts(of: request)) == .yes
     }
 
-    /// A permit and a forbid that meet, with a request that both match. It is refused, which may be
-    /// what was meant: this is a hint and no mistake.
+    /// A permit and a forbid that overlap, with a request that both match. The request is refused,
+    /// which may be intended: this is a hint, not a mistake.
     package struct Conflict: Sendable, Hashable {
         package let permit: PolicyText
         package let forbid: PolicyText
         package let request: PolicyRequest
     }
 
-    /// The conflicts of a permit or a forbid, by its id; nil where the budget ran out.
+    /// The conflicts of the permit or forbid with this id; nil where the budget was spent.
     package func conflicts(of id: PolicyText) -> [Conflict]? {
         guard let rule = policy.rules.first(where: { $0.id == id }) else { return [] }
         var found: [Conflict] = []
@@ -121,7 +122,7 @@ extension PolicyAnalysis {
         return found
     }
 
-    /// What a statement matches, with how true that must be.
+    /// A statement's match, and the truth that it needs.
     private struct Claim {
         let id: PolicyText
         let match: PolicyMatch
@@ -142,11 +143,11 @@ extension PolicyAnalysis {
         var area: Area { Area(box: match.box, least: least) }
     }
 
-    /// At most so many rules are taken together to cover one.
+    /// The most rules that are combined to cover one.
     private static let mostCoverers = 64
 
-    /// Those that together match all that the claim matches; nil where they don't. Only those are
-    /// taken away that match a request which is left, the first of them being this one.
+    /// The rules that together match every request of the claim; nil where they don't. Only rules
+    /// are subtracted that match a remaining request, beginning with this one.
     private func cover(
         of claim: Claim, from witness: PolicyRequest, _ members: MemberFinder,
         _ budget: inout Budget, by meeting: (PolicyRequest) -> [PolicyRule],
@@ -226,7 +227,8 @@ extension PolicyAnalysis {
 extension PolicyEffect {
     var isForbid: Bool { if case .forbid = self { true } else { false } }
 
-    /// Reasons are for people; two rules that differ in them alone do the same.
+    /// The effect without its reason, which is for people: rules that differ in it alone do the
+    /// same.
     package var withoutReason: PolicyEffect {
         switch self {
         case .permit: .permit("")
@@ -240,7 +242,7 @@ extension PolicyEffect {
         }
     }
 
-    /// How true the match of such a rule must be.
+    /// The truth that the match of such a rule needs.
     var least: Truth {
         switch self {
         case .permit, .share: .yes
@@ -248,7 +250,7 @@ extension PolicyEffect {
         }
     }
 
-    /// What is refused is written down all the same.
+    /// Whether a forbid makes the effect needless; a refused request is logged all the same.
     fileprivate var endsWithForbids: Bool {
         switch self {
         case .forbid, .audit: false
@@ -263,7 +265,7 @@ extension PolicyEffect {
         }
     }
 
-    /// Whether the other adds nothing where this is.
+    /// Whether the other effect adds nothing where this one applies.
     func implies(_ other: PolicyEffect) -> Bool {
         switch (self, other) {
         case (.forbid, .forbid), (.permit, .permit), (.share, .share): true

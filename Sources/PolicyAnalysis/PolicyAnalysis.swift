@@ -2,13 +2,13 @@
 package import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// Answers questions about all requests that a set can meet, exactly, or says that they were not
-/// decided within a budget.
+/// Answers questions about all possible requests to a set, exactly, or says that a budget was not
+/// enough to decide.
 ///
-/// Requests are taken with every fact known, absent or unknown, no evidence, and items that ask for
-/// nothing themselves; what less evidence or the item adds only refuses more. `update` is judged by
-/// the item as it would be. Facts are taken as independent of each other but for what
-/// `Universe.axioms` tells. Limits are left out. "Allowed" means: not refused, at most after a proof.
+/// Requests have every fact known, absent or unknown, no evidence, and items without requirements
+/// of their own; an item's requirements only refuse more. `update` is judged by the item after the
+/// update. Facts are independent of each other but for `Universe.axioms`. Limits are ignored.
+/// "Allowed" means: not refused, at most after a proof.
 package struct PolicyAnalysis: Sendable {
     package static let mostCells = 200_000
 
@@ -25,23 +25,23 @@ package struct PolicyAnalysis: Sendable {
         meanings = policy.meanings(on: day, byDate: policy.hasDates)
     }
 
-    /// A request that shows something, and what is decided of it.
+    /// A request as an example, and its decision.
     package struct Witness: Sendable, Hashable {
         package let request: PolicyRequest
         package let decision: PolicyDecision
     }
 
-    /// What became of a claim.
+    /// The result for an assertion.
     package enum Proof: Sendable, Hashable {
         case proved
         case refuted(Witness)
         case notDecided
     }
 
-    /// All together may take so many times the budget of one.
+    /// All proofs together may take this multiple of one proof's budget.
     private static let mostProofs = 10
 
-    /// Of each assertion, whether nothing in its box is ever allowed.
+    /// For each assertion, whether nothing in its box is ever allowed.
     package func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
         var budget = Budget(mostCells * Self.mostProofs)
         let near = LiteralIndex(meanings.map(\.match.box))
@@ -50,7 +50,7 @@ package struct PolicyAnalysis: Sendable {
                 let proof = try budget.lend(mostCells) { part throws(Budget.Spent) in
                     try self.proof(of: assertion, near, &part)
                 }
-                // Each witness was held against each rule.
+                // Each witness was compared with each rule.
                 if case .refuted = proof { try budget.spend(policy.rules.count) }
                 return proof
             } catch {
@@ -63,8 +63,8 @@ package struct PolicyAnalysis: Sendable {
         proofs(of: [assertion]).first ?? .notDecided
     }
 
-    /// What is unknown of a request lets it do no more, so the box need not be taken for more than
-    /// it says.
+    /// An unknown fact never allows more, so only requests that match the box for certain are
+    /// searched.
     private func proof(
         of assertion: PolicyAssertion, _ near: LiteralIndex, _ budget: inout Budget
     ) throws(Budget.Spent) -> Proof {
@@ -72,7 +72,7 @@ package struct PolicyAnalysis: Sendable {
         let own = near.places(near: area.box).map { meanings[$0] }
         let maker = try RuleEffectMaker([own], near: [area], &budget)
         let universe = try Universe(maker.boxes, from: day, &budget)
-        // Whom a group takes in is a member here too.
+        // Callers whom a group makes members are members here too.
         let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)
         let cells = try universe.cells(of: assertion.never, .yes, joined: joined, &budget)
         let search = try CellSearch(

@@ -3,7 +3,7 @@ internal import KeychainPolicyModel
 internal import PolicyRequestSpace
 
 extension PolicyChange.Aging {
-    /// What is needed in each case before and after, as far as it is the same but for its age.
+    /// The requirements of each case before and after that differ in nothing but the proofs' age.
     static func between(
         _ before: [Set<PolicyDemand>], _ after: [Set<PolicyDemand>]
     ) -> [Self] {
@@ -22,7 +22,7 @@ extension PolicyChange.Aging {
         [before.constraint.json, "\(before.within)", "\(after.within)", "\(before.scope)"]
     }
 
-    /// All that is needed of one constraint has to be met.
+    /// The strictest demand for each constraint, as all of them must be met.
     private static func strictest(
         _ demands: Set<PolicyDemand>
     ) -> [PolicyConstraint: PolicyDemand] {

@@ -2,32 +2,31 @@
 package import KeychainPolicyModel
 package import PolicyRequestSpace
 
-/// What another set decides differently, with a request that shows it.
+/// A difference between two sets' decisions, with a request as an example.
 package struct PolicyChange: Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case newlyAllowed = "newly allowed"
         case newlyDenied = "newly denied"
-        /// Nothing less than before.
+        /// The requirements have grown, and none is gone.
         case nowNeeds = "now needs"
         case noLongerNeeds = "no longer needs"
-        /// Other attributes are left out, or more or less is written down.
+        /// Other attributes are left out of answers, or the log has more or less.
         case toldDifferently = "told differently"
     }
 
-    /// A statement that only one of the sets has as it is.
+    /// A statement that only one of the sets has in this form.
     package struct Statement: Sendable, Hashable {
         package enum Fate: String, Sendable { case new, changed, gone }
         package let id: PolicyText
         package let fate: Fate
     }
 
-    /// What an answer has or the log tells more or less; nothing of requests that were or are
-    /// refused.
+    /// The changes in answers and in the log, without those of requests that were or are refused.
     package struct Telling: Sendable, Hashable {
-        /// Attributes that answers newly leave out, and those that they have again.
+        /// Attributes that answers newly leave out, and attributes that they have again.
         package let hidden: [PolicyText]
         package let shown: [PolicyText]
-        /// The new level, where it is another.
+        /// The new level; nil where it did not change.
         package let audit: AuditLevel?
 
         init(_ was: PolicyDecision, _ now: PolicyDecision) {
@@ -38,16 +37,16 @@ package struct PolicyChange: Sendable {
         }
     }
 
-    /// A proof that may be older or younger than before, or of another scope.
+    /// A proof whose greatest age, or whose scope, has changed.
     package struct Aging: Sendable, Hashable {
-        /// What is needed, with the least that is written of how old it may be.
+        /// The requirement, with the smallest age that is written.
         package let before: PolicyDemand
         package let after: PolicyDemand
     }
 
     package let kind: Kind
-    /// One of the requests, and what is decided of it. Whether it is refused, and what has to be
-    /// proved, is the same for all.
+    /// An example request, and its decisions. All requests agree in whether they are refused, and
+    /// in the requirements.
     package let request: PolicyRequest
     package let before: PolicyDecision
     package let after: PolicyDecision
@@ -55,22 +54,23 @@ package struct PolicyChange: Sendable {
     package let agings: [Aging]
     /// The statements that match all the requests and that only one set has, by their ids.
     package let statements: [Statement]
-    /// Where the requests with this change lie; none is in two of the areas.
+    /// The areas of the requests with this change; they are disjoint.
     package let areas: [RequestArea]
-    /// False where that took too long: requests with this change lie somewhere in the areas, with
+    /// False where that took too long: requests with this change are somewhere in the areas, beside
     /// others, and decisions and statements are those of the example.
     package let isExact: Bool
 
-    /// A program can do what it could not.
+    /// A program can do what it could not do before.
     package var isNewAccess: Bool { kind == .newlyAllowed }
-    /// A program can do what it could, with less proof, or an older one.
+    /// A program needs less proof than before, or may use an older one.
     package var needsLess: Bool { kind == .noLongerNeeds }
 }
 
-/// All differences, as far as they were found.
+/// All differences that were found.
 package struct PolicyDifference: Sendable {
     package let changes: [PolicyChange]
-    /// Changed statements; of requests that they match the budget left open whether more changes.
+    /// Changed statements: the budget did not suffice to find all changes of requests that they
+    /// match.
     package let undecided: [PolicyText]
     package var isComplete: Bool { undecided.isEmpty }
 

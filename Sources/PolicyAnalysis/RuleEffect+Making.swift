@@ -5,16 +5,16 @@ internal import PolicyRequestSpace
 /// The effects of one or two sets near some areas.
 struct RuleEffectMaker {
     private(set) var effects: [RuleEffect] = []
-    /// The memberships that only one of two sets has. Together they are an effect already; these
-    /// tell which of them it is.
+    /// The memberships that only one of two sets has. Their union is one of the effects already;
+    /// these tell which membership it is.
     private(set) var joins: [RuleEffect] = []
-    /// Whom groups take in, of each set.
+    /// For each set, the boxes of its groups' members.
     private(set) var groups: [[PolicyBox]]
-    /// The requests that the question is about.
+    /// The requests of the question.
     private let near: [Area]
     private let texts: NearTexts
 
-    /// Of each set the bit of its side.
+    /// The bit of a set's side is the set's index.
     init(
         _ sets: [[Meaning]], near: [Area], _ budget: inout Budget
     ) throws(Budget.Spent) {
@@ -42,7 +42,7 @@ struct RuleEffectMaker {
                 addJoins(meaning.match, own)
             }
         }
-        // Many are the same near what is asked for.
+        // Many effects are equal near the areas.
         var seen: Set<RuleEffect> = []
         effects = effects.filter { seen.insert($0).inserted }
         joins = joins.filter { seen.insert($0).inserted }
@@ -84,15 +84,15 @@ struct RuleEffectMaker {
                 groups: groups))
     }
 
-    /// All boxes that anything is told apart by.
+    /// All boxes that distinguish requests.
     var boxes: [PolicyBox] {
         near.map(\.box) + groups.joined() + effects.flatMap { [$0.match.box] + $0.match.exceptions }
     }
 }
 
 extension PolicyMatch {
-    /// Whether the match can be so true for a request in one of the areas, or for the export that
-    /// it is.
+    /// Whether the match can have this truth for a request in one of the areas, or for the export
+    /// that it also is.
     func mayMatter(_ near: [Area], least: Truth) -> Bool {
         [box, box.asRelease].compactMap(\.self).map { Area(box: $0, least: least) }
             .contains { near.contains(where: $0.mayOverlap) }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Which of the things that a request must pass: itself, or the export that reading a key is too.
+/// The decisions that a request must pass: its own, and the one of the export that reading a key
+/// also is.
 enum CaseNumber: Int, CaseIterable {
     case itself, release
 }
 
-/// What a statement of a set does to the requests that it matches.
+/// The effect of a set's statement on the requests that it matches.
 enum RuleEffectKind: Hashable {
     /// Reading this releases a key.
     case releases
@@ -21,10 +22,10 @@ enum RuleEffectKind: Hashable {
     case redact(Set<PolicyText>)
     case audit
 
-    /// What of a decision it has a part in.
+    /// The part of the decision that the effect takes part in.
     enum Step {
         case forbid, reach, close, open
-        /// What is required, kept from answers or written down.
+        /// Requirements, redactions, and the audit level.
         case tell
         case none
     }
@@ -40,7 +41,7 @@ enum RuleEffectKind: Hashable {
         }
     }
 
-    /// How true its match must be: what widens has to match for certain.
+    /// The truth that its match needs: an effect that allows more must match for certain.
     var least: Truth {
         switch self {
         case .member, .joins, .share, .permit: .yes
@@ -49,25 +50,25 @@ enum RuleEffectKind: Hashable {
     }
 }
 
-/// One statement in one case, for the sets that have it.
+/// One statement in one case, with the sets that have it.
 struct RuleEffect: Hashable {
     let kind: RuleEffectKind
     let number: CaseNumber
     /// Bit 0: the first set; bit 1: the second.
     let sides: UInt8
     let match: PolicyMatch
-    /// The set whose groups make members.
+    /// The set whose groups decide on membership.
     let groups: Int
 }
 
-/// A statement as its meaning goes, wherever it stands.
+/// A statement without its place in the sources.
 struct Meaning: Hashable {
     let kind: RuleEffectKind
     let match: PolicyMatch
 }
 
 extension PolicySet {
-    /// Whether anything in it holds on some days only.
+    /// Whether a part of it holds on some days only.
     var hasDates: Bool {
         func isDated(_ condition: PolicyCondition) -> Bool {
             if case .date = condition { true } else { false }
@@ -77,8 +78,8 @@ extension PolicySet {
         } || groups.contains { $0.members.joined().contains(where: isDated) }
     }
 
-    /// What is in force on the day, each once, in the order of the set. `byDate`: on the day or
-    /// later, as the date of a request tells.
+    /// The statements in force on the day, each once, in the order of the set. With `byDate`: those
+    /// in force on the day or later, since a request's date decides.
     func meanings(on day: Int32, byDate: Bool) -> [Meaning] {
         var seen: Set<Meaning> = []
         return namedMeanings(on: day, byDate: byDate).map(\.meaning).filter {
@@ -86,7 +87,7 @@ extension PolicySet {
         }
     }
 
-    /// The same with the ids of what says it.
+    /// The same with the ids of the statements.
     func namedMeanings(
         on day: Int32, byDate: Bool
     ) -> [(meaning: Meaning, id: PolicyText)] {
@@ -115,7 +116,7 @@ extension PolicySet {
         return scopes + own + members
     }
 
-    /// Whom groups take in, as boxes.
+    /// The members of groups, as boxes.
     var memberBoxes: [PolicyBox] { groups.flatMap(\.memberBoxes) }
 }
 
@@ -127,7 +128,7 @@ extension GroupMembership {
 }
 
 extension RuleEffectKind {
-    /// nil for what decides nothing.
+    /// nil for an effect without a part in decisions.
     init?(_ effect: PolicyEffect) {
         switch effect {
         case .forbid: self = .forbid
@@ -144,8 +145,8 @@ extension RuleEffectKind {
 extension PolicyMatch {
     var tellsMembers: Bool { ([box] + exceptions).contains(where: \.tellsMembers) }
 
-    /// The readings of keys that are exports under the match; whether it is a key is another
-    /// question.
+    /// The readings of keys that are exports under the match; whether the item is a key is checked
+    /// elsewhere.
     var asRelease: PolicyMatch? {
         guard let box = box.asRelease else { return nil }
         return PolicyMatch(box, unless: exceptions.compactMap(\.asRelease))

@@ -4,13 +4,14 @@ internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// Finds the rules that match a request, by the compiled engine: all of them forbid in it.
+/// Finds the rules that match a request, with the compiled engine, in which all of them are
+/// forbids.
 struct RuleFinder {
-    /// In the order of their ids, with constraints in canonical form.
+    /// Sorted by id, with constraints in canonical form.
     private let rules: [PolicyRule]
     private let all: CompiledPolicy?
     private let forbids: CompiledPolicy?
-    /// Of each number of `all` the place of its rule; nil for memberships.
+    /// For each number in `all` the index of its rule; nil for memberships.
     private let places: [Int?]
     private var twins: [Twin: [PolicyText]] = [:]
     private var isLeftOut: Set<PolicyText> = []
@@ -20,7 +21,7 @@ struct RuleFinder {
         let match: PolicyMatch
     }
 
-    /// The rules are sorted by their ids.
+    /// The rules must be sorted by id.
     init(_ rules: [PolicyRule], _ groups: [GroupMembership]) {
         self.rules = rules.map { rule in
             var rule = rule
@@ -40,7 +41,7 @@ struct RuleFinder {
         }
     }
 
-    /// nil for a set that can't be compiled, which has to be read.
+    /// nil for a set that can't be compiled; its rules are then evaluated one by one.
     private static func forbidding(
         _ rules: [PolicyRule], _ groups: [GroupMembership]
     ) -> CompiledPolicy? {
@@ -50,32 +51,32 @@ struct RuleFinder {
         return try? CompiledPolicy(PolicySet(rules: forbidding, groups: groups))
     }
 
-    /// From now on the rule is none.
+    /// Removes the rule.
     mutating func leaveOut(_ id: PolicyText) { isLeftOut.insert(id) }
 
-    /// Another rule that says the same.
+    /// Another rule with the same effect and match.
     func twin(of rule: PolicyRule) -> PolicyText? {
         twins[Twin(effect: rule.effect.withoutReason, match: rule.match)]?.first {
             $0 != rule.id && !isLeftOut.contains($0)
         }
     }
 
-    /// Those that may match the request.
+    /// The rules that may match the request.
     func rules(meeting request: PolicyRequest) -> [PolicyRule] {
         guard let all else { return rules.filter { !isLeftOut.contains($0.id) } }
         return all.statements(matching: request).compactMap { places[$0].map { rules[$0] } }
             .filter { !isLeftOut.contains($0.id) }
     }
 
-    /// The same, and none where no forbid does.
+    /// The same, but empty where no forbid matches.
     func forbids(meeting request: PolicyRequest) -> [PolicyRule] {
-        // Most are met by none, which is soon known.
+        // Most requests match no forbid, which is found quickly.
         if let forbids, forbids.decide(forbids.admit(request)).lead == nil { return [] }
         return rules(meeting: request)
     }
 }
 
-/// Finds whom groups take in.
+/// Finds the members of groups.
 struct MemberFinder {
     private let groups: [PolicyText: [GroupMembership]]
     private let boxes: [PolicyBox]
@@ -87,7 +88,7 @@ struct MemberFinder {
         texts = LiteralIndex(boxes)
     }
 
-    /// The request's facts, with the membership that groups give.
+    /// The request's facts, with the membership from groups.
     func facts(of request: PolicyRequest) -> PolicyFacts {
         guard case .known(let names) = request.facts[.accessGroup], let name = names.first,
             let own = groups[name]
@@ -96,7 +97,7 @@ struct MemberFinder {
         return evaluator.cases(of: request).first?.facts ?? request.facts
     }
 
-    /// The boxes in which a request of all the areas may be.
+    /// The boxes that may contain a request of all the areas.
     func near(_ areas: [Area], _ budget: inout Budget) throws(Budget.Spent) -> [PolicyBox] {
         guard let first = areas.first else { return [] }
         let places = texts.places(near: first.box)

@@ -4,7 +4,7 @@ internal import PolicyLanguage
 internal import PolicySyntax
 internal import PolicyVocabulary
 
-/// What an editor asks about a place in a file.
+/// Answers an editor's questions about a place in a file.
 struct DocumentAnswers {
     private let documents: OpenDocuments
     private let address: String
@@ -12,7 +12,7 @@ struct DocumentAnswers {
     private let offset: Int
     private var source: SourceFile { positions.source }
 
-    /// nil for a file that is not open, or a place that is none.
+    /// nil for a file that is not open, or a place that does not exist.
     init?(_ parameters: JSONValue?, _ documents: OpenDocuments) {
         guard let address = parameters?["textDocument"]?["uri"]?.text,
             let source = documents.source(address), source.bytes.count <= YAMLProfile.largestFile
@@ -73,7 +73,7 @@ struct DocumentAnswers {
         return .list(items)
     }
 
-    /// Kinds of CompletionItemKind.
+    /// Numbers of CompletionItemKind.
     private var property: Int { 10 }
     private var value: Int { 12 }
     private var reference: Int { 18 }
@@ -99,7 +99,7 @@ struct DocumentAnswers {
         return declaration(of: symbol).map { location($0.source, $0.place.word) }
     }
 
-    /// In the folder, or else in one beneath it.
+    /// The declaration in the folder, or else in one beneath it.
     private func declaration(
         of symbol: Symbol
     ) -> (source: SourceFile, place: SymbolPlace)? {
@@ -167,7 +167,7 @@ struct DocumentAnswers {
 }
 
 extension Symbol.Kind {
-    /// For people.
+    /// The text for people.
     var words: String {
         switch self {
         case .definition: "definition"

@@ -4,9 +4,10 @@ internal import PolicyLanguage
 internal import PolicySyntax
 internal import PolicyTools
 
-/// What `check` and `lint` say of the policies of a folder, as an editor takes it.
+/// The findings of `check` and `lint` for the policies of a folder, in the editor's format.
 struct FolderDiagnosis {
-    /// Of larger sets no more is said than `check --no-tests` says: an editor waits for the answer.
+    /// For larger sets only the findings of `check --no-tests` are given, since an editor waits for
+    /// the answer.
     static let mostAnalysed = 2_000
 
     private let diagnostics: [Diagnostic]
@@ -30,7 +31,7 @@ struct FolderDiagnosis {
         self.documents = documents
     }
 
-    /// By the files that there is something to say about.
+    /// Grouped by file; files without findings are left out.
     var byFile: [String: [JSONValue]] {
         Dictionary(grouping: diagnostics, by: \.file).mapValues { $0.map(value) }
     }

@@ -18,7 +18,7 @@ extension JSONValue {
         }
     }
 
-    /// With the members that are there.
+    /// An object without the members whose value is nil.
     static func object(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { name, value in value.map { Member(name, $0) } })
     }

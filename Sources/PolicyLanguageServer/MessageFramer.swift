@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Divides what an editor sends into messages: a header with `Content-Length`, an empty line, and so
+/// Divides an editor's bytes into messages: a header with `Content-Length`, an empty line, and that
 /// many bytes.
 package struct MessageFramer {
-    /// Bytes of a message that are read.
+    /// The most bytes of a message that is read.
     package static let longestMessage = 16 << 20
     static let longestHeader = 4096
 
     package enum Piece: Equatable {
         case message([UInt8])
-        /// It was passed over; the next message follows.
+        /// The message was skipped; the next one follows.
         case tooLong(Int)
-        /// Where the next message begins can't be told.
+        /// The beginning of the next message is unknown.
         case noHeader
     }
 
     private var buffer: [UInt8] = []
-    /// Where in the buffer the next byte is.
+    /// The index of the next byte in the buffer.
     private var start = 0
-    /// Bytes of a message's content that are still to come, and whether they are kept.
+    /// The bytes of a message's content that are still to come, and whether they are kept.
     private var content: (count: Int, isKept: Bool)?
     private var isBroken = false
 
@@ -32,7 +32,7 @@ package struct MessageFramer {
         buffer += bytes
     }
 
-    /// The next that is there in full; nil until more is added.
+    /// The next complete message; nil until more bytes are added.
     package mutating func next() -> Piece? {
         guard !isBroken else { return nil }
         if content == nil {
@@ -70,7 +70,7 @@ package struct MessageFramer {
         return there >= count ? next() : nil
     }
 
-    /// Behind the empty line.
+    /// The index after the empty line.
     private func endOfHeader() -> Int? {
         let mark: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
         let last = min(buffer.count, start + Self.longestHeader) - mark.count
@@ -79,7 +79,7 @@ package struct MessageFramer {
             .map { $0 + mark.count }
     }
 
-    /// nil where the lines name no length, or two.
+    /// nil where the header has no length, or two.
     private static func length(_ header: ArraySlice<UInt8>) -> Int? {
         guard header.allSatisfy({ $0 < 0x80 && $0 != 0 }) else { return nil }
         let name = "content-length:"

@@ -2,20 +2,21 @@
 internal import PolicyLanguage
 internal import PolicySyntax
 
-/// The files that an editor has open, as they are there, and what lies beside them on the disk.
+/// The files that are open in the editor, with the editor's text, and the files beside them on the
+/// disk.
 struct OpenDocuments {
     static let most = 256
-    /// Bytes of all of them.
+    /// The most bytes of all of them together.
     static let mostBytes = 64 << 20
 
-    /// Folders whose policies come before those of an edited one, the first the earliest.
+    /// Folders whose policies come before those of an edited one, the earliest first.
     let beneath: [String]
     private var sources: [String: SourceFile] = [:]
     private var addresses: [String: String] = [:]
 
     init(beneath: [String]) { self.beneath = beneath }
 
-    /// False where there is no room for it.
+    /// Returns false where there is no room for it.
     mutating func put(_ text: String, at address: String) -> Bool {
         let path = Self.path(address)
         let others = sources.filter { $0.key != path }
@@ -37,10 +38,10 @@ struct OpenDocuments {
 
     func source(_ address: String) -> SourceFile? { sources[Self.path(address)] }
 
-    /// As the editor wrote it, where it has the file open.
+    /// The address as the editor wrote it, where the file is open.
     func address(of path: String) -> String { addresses[path] ?? FileAddress.address(of: path) }
 
-    /// What stands for a path where the address is that of no file.
+    /// The path of an address; the address itself where it is that of no file.
     static func path(_ address: String) -> String { FileAddress.path(of: address) ?? address }
 
     static func folder(of address: String) -> String {
@@ -53,7 +54,7 @@ struct OpenDocuments {
         sources.keys.filter { Self.folder(of: $0) == folder }
     }
 
-    /// All policy files of a folder: those that are open as they are in the editor.
+    /// All policy files of a folder, with the editor's text for those that are open.
     func files(in folder: String) -> (sources: [SourceFile], diagnostics: [Diagnostic]) {
         let open = sources.filter { Self.folder(of: $0.key) == folder }
         guard folder.hasPrefix("/") else { return (Array(open.values), []) }
@@ -61,12 +62,12 @@ struct OpenDocuments {
         let all = kept.filter { open[$0.path] == nil } + open.values
         return (
             all.sorted { PolicyPath($0.path) < PolicyPath($1.path) },
-            // A file that is open is there, whatever the disk says.
+            // An open file counts as existing, even where the disk has no such file.
             found.filter { open[$0.file] == nil && $0.file != folder }
         )
     }
 
-    /// The folder's files behind those that the system reads before them.
+    /// The folder's files after those that the system reads before them.
     func layers(in folder: String) -> (layers: [[SourceFile]], diagnostics: [Diagnostic]) {
         let system = LoadedPolicies.systemFolders
         let earlier = system.firstIndex(of: folder).map { Array(system[..<$0]) } ?? []
@@ -75,7 +76,7 @@ struct OpenDocuments {
         return (before.map { PolicyFolder.read($0, trust: .anybody).sources } + [own], found)
     }
 
-    /// Where a symbol is declared and used: of a definition in its file alone.
+    /// The places where a symbol is declared and used; for a definition, in its file alone.
     func places(
         of symbol: Symbol, from address: String
     ) -> [(source: SourceFile, place: SymbolPlace)] {
@@ -84,7 +85,7 @@ struct OpenDocuments {
         return Self.places(in: sources) { $0 == symbol }
     }
 
-    /// The names of a kind that are declared where the file may name them.
+    /// The names of a kind that are declared where the file may use them.
     func names(_ kind: Symbol.Kind, for address: String) -> [String] {
         let own = source(address).map { [$0] } ?? []
         let layers = layers(in: Self.folder(of: address)).layers

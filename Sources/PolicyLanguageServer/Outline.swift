@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PolicySyntax
 
-/// What stands where in a policy file, as far as that can be told of one that is being written: the
-/// keys that lead to each word. It follows indentation and brackets, and refuses nothing.
+/// The words of a policy file with the keys that lead to each, as far as they can be told while the
+/// file is being written. It follows indentation and brackets, and refuses nothing.
 struct Outline {
     enum Step: Hashable, Sendable {
         case key(String)
@@ -12,12 +12,12 @@ struct Outline {
     enum Role: Sendable { case key, value }
 
     struct Word: Sendable {
-        /// To what holds the word: of a key the mapping, of a value the value itself.
+        /// The keys to the word's container: for a key the mapping, for a value the value itself.
         let path: [Step]
         let role: Role
-        /// Without its quotes.
+        /// The text without its quotes.
         let text: String
-        /// With them.
+        /// The range with its quotes.
         let range: Range<Int>
         let isQuoted: Bool
     }
@@ -25,12 +25,12 @@ struct Outline {
     /// A place where a word is, or could be written.
     struct Place: Sendable {
         let path: [Step]
-        /// Which of the two can stand there.
+        /// Whether a key, and whether a value, can stand there.
         let mayBeKey: Bool
         let mayBeValue: Bool
-        /// The keys that the mapping has so far.
+        /// The keys of the mapping so far.
         let keys: [String]
-        /// What is written so far.
+        /// The bytes written so far.
         let range: Range<Int>
     }
 
@@ -50,7 +50,7 @@ struct Outline {
         words.first { $0.range.contains(offset) } ?? words.first { $0.range.upperBound == offset }
     }
 
-    /// Where the byte is, by what stands before it alone: the rest may not be written yet.
+    /// The place of a byte, by the bytes before it alone, as the rest may not be written yet.
     static func place(at offset: Int, in bytes: [UInt8]) -> Place? {
         let before = Array(bytes.prefix(offset))
         var scanner = YAMLScanner(before)
@@ -92,12 +92,12 @@ private struct OutlineWalk {
 
     private let bytes: [UInt8]
     private var frames: [Frame] = []
-    /// A scalar of which the next token says whether it is a key.
+    /// A scalar that may be a key, as the next token tells.
     private var pending: YAMLToken?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The word that the token settles.
+    /// The word that the token completes.
     mutating func take(_ token: YAMLToken) -> Outline.Word? {
         if token.kind == .comment { return nil }
         let scalar = pending
@@ -143,7 +143,7 @@ private struct OutlineWalk {
     private mutating func key(_ scalar: YAMLToken) -> Outline.Word {
         if !isInFlow {
             close(deeperThan: scalar.column)
-            // A list may stand as far to the left as the key that it belongs to.
+            // A list may begin in the same column as the key that it belongs to.
             if case .list(scalar.column)? = frames.last { frames.removeLast() }
             if case .mapping(scalar.column, _, _)? = frames.last {
             } else {
@@ -202,7 +202,7 @@ private struct OutlineWalk {
         default: break
         }
         if lastOnLine == .value { return place(path, true, true) }
-        // Behind a value nothing else stands on its line.
+        // After a value the line has no room for another one.
         if let lastOnLine, lastOnLine != .item { return nil }
         close(deeperThan: column)
         if case .list(column)? = frames.last, lastOnLine == nil { frames.removeLast() }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PolicySyntax
 
-/// Why a request of an editor's is not answered.
+/// Why an editor's request is not answered.
 struct RequestMistake: Error {
-    /// JSON-RPC's numbers and LSP's own.
+    /// The codes of JSON-RPC and of LSP.
     enum Code: Int {
         case notJSON = -32700
         case invalidRequest = -32600
@@ -21,8 +21,9 @@ struct RequestMistake: Error {
     }
 }
 
-/// Answers an editor (Language Server Protocol 3.17): what `check` and `lint` know, and what keys and
-/// facts mean. It takes messages and gives messages; reading and writing are its caller's.
+/// Answers an editor (Language Server Protocol 3.17) with the findings of `check` and `lint`, and
+/// the meaning of keys and facts. It takes messages and returns messages; its caller reads and
+/// writes them.
 package struct PolicyLanguageServer {
     private static let bounds = JSONReader.Bounds(deepest: 64, mostValues: 100_000)
 
@@ -31,11 +32,11 @@ package struct PolicyLanguageServer {
     private let today: () -> Int32
     private var phase = Phase.begun
     private var documents: OpenDocuments
-    /// Folders of which something changed since they were looked at.
+    /// Folders that have changed since their last diagnosis.
     private var changed: Set<String> = []
-    /// Files that the editor shows something about.
+    /// Files for which the editor shows findings.
     private var told: [String: Set<String>] = [:]
-    /// What the program ends with, once it is to end.
+    /// The program's exit code, once it is to end.
     package private(set) var exitCode: Int32?
 
     /// `beneath` are folders of policies that come before those of an edited one. `today` is the
@@ -49,7 +50,7 @@ package struct PolicyLanguageServer {
 
     // MARK: Messages
 
-    /// What there is to say to a message, each a value of JSON.
+    /// The answers to a message, each a JSON value.
     package mutating func answer(_ piece: MessageFramer.Piece) -> [String] {
         switch piece {
         case .message(let bytes): return answer(bytes).map(\.json)
@@ -81,7 +82,7 @@ package struct PolicyLanguageServer {
         }
         let id = message["id"]
         guard let method = message["method"]?.text else {
-            // An answer to what was never asked.
+            // An answer to a request that was never sent.
             if message["result"] != nil || message["error"] != nil { return [] }
             return [Self.failure(id ?? .null, .invalidRequest, "a message without a method")]
         }
@@ -158,7 +159,7 @@ package struct PolicyLanguageServer {
         "serverInfo": ["name": "keychainctl policy lsp"],
     ]
 
-    /// One for each diagnostic of the place that says which word was meant.
+    /// One fix for each diagnostic at the place that names the word that was meant.
     private func fixes(_ parameters: JSONValue?) -> JSONValue {
         guard let address = parameters?["textDocument"]?["uri"], address.text != nil else {
             return []
@@ -217,8 +218,8 @@ package struct PolicyLanguageServer {
         ]
     }
 
-    /// What there is to say of the folders that changed: an editor hears of each file once more that
-    /// it heard of before.
+    /// The findings for the folders that changed. Files that had findings before are named again,
+    /// so that the editor removes them.
     package mutating func diagnose() -> [String] {
         var said: [String] = []
         for folder in changed.sorted() {

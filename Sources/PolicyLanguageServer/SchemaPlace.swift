@@ -2,13 +2,13 @@
 internal import PolicyLanguage
 internal import PolicyVocabulary
 
-/// What may stand at a place of a policy file, by the JSON Schema.
+/// The keys and values that the JSON Schema allows at a place of a policy file.
 struct SchemaPlace {
     private static let facts = ["subject", "resource", "when"]
     private static let unknown = "unknown!"
 
     private let options: [SchemaValue]
-    /// Names and words of facts that a request has.
+    /// Whether it is a fact of a request.
     private let isFact: Bool
 
     init(_ path: [Outline.Step]) {
@@ -19,7 +19,7 @@ struct SchemaPlace {
         isFact =
             keys.first == "tests" && block.map(Self.facts.contains) ?? false
             && !keys.contains("expect")
-        // A fact may have any value there; the words of rules are meant all the same.
+        // A fact may have any value there; the words of rules are suggested all the same.
         if isFact, let block, let field = keys.last {
             let rule = PolicySchema.document["definitions"]?[block].map(Self.resolved) ?? []
             options += Self.step(.key(field), rule)
@@ -27,7 +27,7 @@ struct SchemaPlace {
         self.options = options
     }
 
-    /// The keys of a mapping, with what they are for.
+    /// The keys of a mapping, with their descriptions.
     var keys: [(name: String, description: String?)] {
         var seen: Set<String> = []
         return options.flatMap { Self.members($0["properties"]) }.filter {
@@ -64,7 +64,7 @@ struct SchemaPlace {
         }
     }
 
-    /// The value, or what it refers to; of alternatives each.
+    /// The value, or the one that it refers to; for alternatives, each of them.
     private static func resolved(_ value: SchemaValue) -> [SchemaValue] {
         let prefix = "#/definitions/"
         if let name = text(value["$ref"]), name.hasPrefix(prefix),

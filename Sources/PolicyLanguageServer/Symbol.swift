@@ -2,14 +2,14 @@
 internal import PolicyLanguage
 internal import KeychainPolicyModel
 
-/// A name that a policy gives to something, and by which it is named elsewhere.
+/// A name that a policy declares, and that is used elsewhere.
 struct Symbol: Hashable, Sendable {
     enum Kind: Sendable {
-        /// Under `define:`, known in its file alone.
+        /// Declared under `define:`, and known in its file alone.
         case definition
         /// An access group.
         case group
-        /// Of a rule, a scope, a group's entry or an assertion.
+        /// The id of a rule, a scope, a group's entry or an assertion.
         case id
     }
 
@@ -59,7 +59,7 @@ extension Outline {
         }
     }
 
-    /// What the values of a key are names of.
+    /// The kind of symbol that the values of a key name; nil for other keys.
     static func kind(namedBy key: String) -> Symbol.Kind? {
         switch key {
         case "use": .definition

@@ -25,7 +25,7 @@ struct TextPositions {
         ["start": position(ofByte: bytes.lowerBound), "end": position(ofByte: bytes.upperBound)]
     }
 
-    /// Of a diagnostic, whose columns and length count scalars.
+    /// The range of a diagnostic, whose columns and length count scalars.
     func range(_ place: SourcePlace, length: Int) -> JSONValue {
         let line = Array((source.line(place.line) ?? "").unicodeScalars)
         let start = min(max(place.column - 1, 0), line.count)
@@ -51,11 +51,11 @@ struct TextPositions {
     }
 }
 
-/// Files by the addresses that editors give them.
+/// Paths of files from the editor's addresses.
 enum FileAddress {
     private static let scheme = "file://"
 
-    /// nil for what is no file of this machine.
+    /// nil for an address that is not a file of this machine.
     static func path(of address: String) -> String? {
         guard address.hasPrefix(scheme) else { return nil }
         let rest = address.dropFirst(scheme.count)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts cells that don't meet together into as few as it can: two become one where they differ in
-/// one field alone, so that none says more than they did.
+/// Merges disjoint cells into as few as it can: two cells become one where they differ in one field
+/// alone, so that the result covers no further requests.
 package struct CellMerging {
     private let universe: Universe
     private let everything: Cell
-    /// Of each axis what can't be because of it: fields whose values can't all come together with
-    /// those of others.
+    /// For each axis, the impossible cells that it is part of: fields whose values can't all occur
+    /// together with those of others.
     private let tied: [(axis: AxisPlace, impossible: [Cell])]
 
     package init(_ universe: Universe) {
@@ -22,14 +22,14 @@ package struct CellMerging {
         }
     }
 
-    /// Where the budget does not reach, more cells are left than need be, which say the same.
+    /// Where the budget is spent, more cells are left than needed; they cover the same requests.
     package func merged(_ cells: [Cell], _ budget: inout Budget) -> [Cell] {
         var cells = cells
         do throws(Budget.Spent) {
             var count = Int.max
             while cells.count < count {
                 count = cells.count
-                // Cells can be alike with the values that can't be, or without them.
+                // Cells can be equal with their impossible values, or without them.
                 for form in [widened, exact] {
                     try budget.spend(cells.count * cost)
                     cells = cells.map(form)
@@ -40,7 +40,7 @@ package struct CellMerging {
         return cells.map { narrowed(widened($0)) }
     }
 
-    /// What it costs to hold one cell against all that can't be, and against all axes.
+    /// The cost of comparing one cell with all impossible ones and with all axes.
     private var cost: Int {
         (universe.axes.count + tied.reduce(0) { $0 + $1.impossible.count }) * universe.algebra.cost
             / 8
@@ -62,8 +62,8 @@ package struct CellMerging {
         return found
     }
 
-    /// The cell with the values that no request has together with its others, so that it is like
-    /// more of the others.
+    /// The cell with the values that no request has together with its others, so that more other
+    /// cells equal it.
     private func widened(_ cell: Cell) -> Cell {
         var wide = cell
         for (axis, impossible) in tied {
@@ -74,10 +74,10 @@ package struct CellMerging {
         return wide
     }
 
-    /// The cell without them.
+    /// The cell without such values.
     private func exact(_ cell: Cell) -> Cell { narrowed(cell, keepingWhole: false) }
 
-    /// The cell without them, where it does not have all values of the field.
+    /// The cell without such values in fields that don't have all values.
     private func narrowed(_ cell: Cell) -> Cell { narrowed(cell, keepingWhole: true) }
 
     private func narrowed(_ cell: Cell, keepingWhole: Bool) -> Cell {
@@ -93,7 +93,7 @@ package struct CellMerging {
         return universe.algebra.isEmpty(narrow) ? cell : narrow
     }
 
-    /// Whether all fields but one have only values of the other cell.
+    /// Whether `outer` has all values of `inner` in all fields but one.
     private func contains(_ outer: Cell, _ inner: Cell, besides axis: AxisPlace) -> Bool {
         for word in inner.words.indices where word < axis.first || word > axis.last {
             if inner.words[word] & ~outer.words[word] != 0 { return false }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// What an area says of one field, in the words of policies.
+/// An area's values of one field, in the words of policies.
 package struct AreaField: Sendable, Hashable {
     /// `subject.unit`
     package let name: String
     /// `payment-*.service, x.service` or `any but nginx.service`
     package let values: String
-    /// The same, but of very many values the first alone, and how many more there are.
+    /// The same, shortened: of very many values only the first ones, and the number of the others.
     package let shown: String
 }
 
 extension Universe {
-    /// What the cell says of each field that it says anything of.
+    /// The fields that the cell restricts.
     func fields(of cell: Cell) -> [AreaField] {
         var fields: [AreaField] = []
         for axis in axes {
@@ -30,7 +30,7 @@ extension Universe {
         return fields + [Subject.groups, .flags].compactMap { membership($0, in: cell) }
     }
 
-    /// The numbers of the values of an axis that the cell has.
+    /// The numbers of the axis' values in the cell.
     func numbers(of axis: Axis, in cell: Cell) -> [Int] {
         axis.values.indices.filter { number in
             cell.words[axis.place.first + number / 64] & 1 << UInt64(number % 64) != 0
@@ -58,13 +58,13 @@ extension Universe {
 
     // MARK: One field
 
-    /// More names are read by no one.
+    /// The most names that are worth reading.
     private static let mostShown = 40
 
     private func words(_ axis: Axis, _ numbers: [Int], most: Int = .max) -> String {
         let isUnknownIn = numbers.last.map { axis.values[$0].isUnknown } ?? false
         let mayBeUnknown = axis.values.last?.isUnknown ?? false
-        // All that there is, as long as it could be established.
+        // All values but the unknown one.
         if mayBeUnknown, !isUnknownIn, numbers.count == axis.values.count - 1 {
             return "not unknown"
         }
@@ -100,7 +100,8 @@ extension Universe {
         _ field: TextField, _ numbers: Set<Int>, _ isUnknown: Bool, _ most: Int
     ) -> String {
         guard let atoms = texts[field] else { return "" }
-        // Where no text and one that is like none are the same, "any but" says both.
+        // Where an absent text and a text that no pattern matches are the same value, "any but"
+        // covers both.
         let isNone = numbers.contains(0)
         switch atoms.words(of: numbers) {
         case .these(let names): return Self.listed(names.first(most), isNone, isUnknown)
@@ -111,7 +112,7 @@ extension Universe {
         }
     }
 
-    /// What the cell says of the groups or flags: which are there, and whether that is known.
+    /// The groups or flags of the cell: which of them are there, and whether that is known.
     private func membership(_ whole: Subject, in cell: Cell) -> AreaField? {
         guard let axis = bySubject[whole].map({ axes[$0] }) else { return nil }
         let known = numbers(of: axis, in: cell).map { !axis.values[$0].isUnknown }
@@ -128,7 +129,7 @@ extension Universe {
         func said(_ words: [String]) -> String {
             if !known.contains(true) { return "unknown" }
             if words.isEmpty { return "not unknown" }
-            // What is there is known.
+            // A group or flag that is there is known.
             return words.joined(separator: " and ")
                 + (mayBeUnknown && !hasOne ? ", or unknown" : "")
         }
@@ -159,7 +160,7 @@ extension Universe {
 
     // MARK: Numbers
 
-    /// What the values stand for, joined where one span ends before the next.
+    /// The ranges of the values, joined where one ends just before the next.
     private func spans(
         _ all: [[ClosedRange<Int64>]], _ numbers: [Int]
     ) -> [ClosedRange<Int64>] {
@@ -180,7 +181,7 @@ extension Universe {
 
     /// `10m to 1h`, `up to 1h`, `more than 1h`
     private static func ageWords(_ span: ClosedRange<Int64>) -> String {
-        // An end just beside a round number is that number left out.
+        // An end just beside a round number means that the round number is left out.
         func isBeside(_ end: Int64, _ other: Int64) -> Bool {
             PolicyDuration(milliseconds: end).description.hasSuffix("ms")
                 && !PolicyDuration(milliseconds: other).description.hasSuffix("ms")
@@ -197,7 +198,8 @@ extension Universe {
         return from + (isLess ? " to less than " : " to ") + "\(to)"
     }
 
-    /// `2026-12-01 to 2027-01-31`, `from 2026-12-01`; what has no beginning is `up to` its end.
+    /// `2026-12-01 to 2027-01-31`, `from 2026-12-01`; a range without a beginning is `up to` its
+    /// end.
     private func dateWords(_ span: ClosedRange<Int64>) -> String {
         let first = CalendarDay.text(of: Int32(clamping: span.lowerBound))
         let last = CalendarDay.text(of: Int32(clamping: span.upperBound))
@@ -206,7 +208,7 @@ extension Universe {
         return span.count == 1 ? first : "\(first) to \(last)"
     }
 
-    /// `unknown` comes first: it is not among the times that `outside` leaves out.
+    /// `unknown` comes first, as it is not among the times that `outside` leaves out.
     private func timeWords(_ numbers: [Int], _ isUnknown: Bool) -> String {
         let own = WeekWords(spans(minutes, numbers))
         let others = WeekWords(spans(minutes, minutes.indices.filter { !numbers.contains($0) }))
@@ -216,14 +218,14 @@ extension Universe {
 }
 
 extension [String] {
-    /// At most so many of them, and how many more there are.
+    /// The first `most` of them, and the number of the others.
     fileprivate func first(_ most: Int) -> [String] {
         count <= most ? self : prefix(most) + ["\(count - most) more"]
     }
 }
 
 extension Universe.Subject {
-    /// What tells whether this is known; nil where it tells so itself.
+    /// The subject whose fact tells whether this one is known; nil where it tells that itself.
     var whole: Self? {
         switch self {
         case .group: .groups
@@ -235,12 +237,12 @@ extension Universe.Subject {
 
 /// Minutes of the week as windows of days.
 private struct WeekWords {
-    /// Of each window of the day the days on which it starts.
+    /// For each window of the day, the days on which it starts.
     private var windows: [(start: Int, length: Int, days: UInt8)] = []
 
     init(_ spans: [ClosedRange<Int64>]) {
         var spans = spans.map { (start: Int($0.lowerBound), length: $0.count) }
-        // The week has no end.
+        // The week is a circle: its last minute is followed by its first.
         if let first = spans.first, let last = spans.last, spans.count > 1, first.start == 0,
             last.start + last.length == MinuteOfWeek.count
         {
@@ -250,7 +252,7 @@ private struct WeekWords {
         for span in spans {
             let day = span.start / MinuteOfWeek.perDay
             let start = span.start % MinuteOfWeek.perDay
-            // Whole days are a window of each.
+            // Several whole days become one window for each day.
             let isWhole = start == 0 && span.length % MinuteOfWeek.perDay == 0
             let count = isWhole ? span.length / MinuteOfWeek.perDay : 1
             let length = isWhole ? MinuteOfWeek.perDay : span.length

@@ -8,19 +8,19 @@ package struct Cell: Sendable, Hashable {
         Cell(words: zip(words, other.words).map { $0 & $1 })
     }
 
-    /// The smallest cell that has all of both: it may have more.
+    /// The smallest cell that contains both; it may cover further requests.
     package func hull(_ other: Cell) -> Cell {
         Cell(words: zip(words, other.words).map { $0 | $1 })
     }
 }
 
-/// Where the bits of an axis lie.
+/// The place of an axis' bits.
 struct AxisPlace: Hashable {
     let first: Int
     let last: Int
 }
 
-/// How much may be computed before the answer is "not decided".
+/// The amount of work after which the answer is "not decided".
 package struct Budget: Sendable {
     private var left: Int
     package init(_ cells: Int) { left = cells }
@@ -34,7 +34,7 @@ package struct Budget: Sendable {
         guard left >= 0 else { throw Spent() }
     }
 
-    /// Moves so much of it, as far as there is, to the other, which `join` gives back.
+    /// Moves at most `most` of the budget to the other one; `join` gives the rest back.
     package mutating func split(_ most: Int, into other: inout Budget) {
         let part = max(0, min(most, left))
         left -= part
@@ -43,7 +43,7 @@ package struct Budget: Sendable {
 
     package mutating func join(_ other: Budget) { left += max(0, other.left) }
 
-    /// A part of it; what was used of that comes off this one.
+    /// Lends a part of the budget; only the used part is subtracted.
     package mutating func lend<Answer>(
         _ most: Int, _ body: (inout Budget) throws(Spent) -> Answer
     ) throws(Spent) -> Answer {
@@ -54,11 +54,11 @@ package struct Budget: Sendable {
     }
 }
 
-/// Boxes in one universe, and what is left of one when another is taken away.
+/// Boxes in one universe, and the difference of two of them.
 package struct CellAlgebra: Sendable {
     let axes: [AxisPlace]
 
-    /// What one cell of so many words costs.
+    /// The cost of work on one cell of this many words.
     package var cost: Int { 1 + (axes.last?.last ?? 0) / 8 }
 
     package func isEmpty(_ cell: Cell) -> Bool {
@@ -75,7 +75,7 @@ package struct CellAlgebra: Sendable {
         zip(outer.words, inner.words).allSatisfy { $1 & ~$0 == 0 }
     }
 
-    /// One of the cell's requests: of each axis the first value.
+    /// One of the cell's requests: the first value of each axis.
     package func point(of cell: Cell) -> Cell {
         var point = Cell(words: [UInt64](repeating: 0, count: cell.words.count))
         for axis in axes {
@@ -86,8 +86,8 @@ package struct CellAlgebra: Sendable {
         return point
     }
 
-    /// Makes the cell, which has the point, smaller on one axis each until it meets none of the
-    /// others, which don't have it.
+    /// Makes the cell, which contains the point, smaller by one axis for each of the others that it
+    /// meets, until it meets none of them. The others don't contain the point.
     package func keep(apart others: [Cell], from cell: inout Cell, around point: Cell) {
         for other in others where meets(other, cell) {
             var least: (axis: AxisPlace, lost: Int)?
@@ -104,7 +104,7 @@ package struct CellAlgebra: Sendable {
         }
     }
 
-    /// At most one cell for each axis, none of which meet.
+    /// At most one cell for each axis; they are disjoint.
     package func subtract(_ taken: Cell, from cell: Cell) -> [Cell] {
         guard meets(cell, taken) else { return [cell] }
         var parts: [Cell] = []

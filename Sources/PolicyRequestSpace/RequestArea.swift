@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainPolicyModel
 
-/// All requests that have one of the values in each field.
+/// All requests with one of the given values in each field.
 package struct RequestArea: Sendable {
     private let universe: Universe
     private let cell: Cell
     private let day: Int32
-    /// What it says of each field that it says anything of.
+    /// The fields that the area restricts.
     package let fields: [AreaField]
 
     package init(_ universe: Universe, _ cell: Cell, day: Int32) {
@@ -20,10 +20,10 @@ package struct RequestArea: Sendable {
             : fields.map { "\($0.name): \($0.shown)" }.joined(separator: "; ")
     }
 
-    /// `operation: sign; subject.user: ann`, with as much of each field as is shown of it.
+    /// `operation: sign; subject.user: ann`, with each field shortened.
     package let words: String
 
-    /// A request that shows what is decided.
+    /// A request as an example of the decision.
     package var example: PolicyRequest {
         let possible = universe.impossible.reduce([cell]) { left, own in
             left.flatMap { universe.algebra.subtract(own, from: $0) }
@@ -31,7 +31,7 @@ package struct RequestArea: Sendable {
         return universe.witness(of: possible.first ?? cell, day: day)
     }
 
-    /// One of its requests; nil where all that were tried have facts together that can't be.
+    /// A random request of the area; nil where all tries gave facts that can't occur together.
     package func request(using random: inout some RandomNumberGenerator) -> PolicyRequest? {
         for _ in 0..<Self.mostTries {
             var point = cell
@@ -54,7 +54,7 @@ package struct RequestArea: Sendable {
 
     private static let mostTries = 8
 
-    /// Any of the values that the point's stand for.
+    /// Replaces each value by a random one of the values that it stands for.
     private func vary(
         _ facts: inout PolicyFacts, _ point: Cell, _ random: inout some RandomNumberGenerator
     ) {

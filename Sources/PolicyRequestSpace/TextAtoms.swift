@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// The texts of a field as its patterns cut them: a text that no pattern tells from another is in
-/// the same atom, and each value of the field's axis stands for some of the atoms.
+/// The texts of a field, divided by its patterns: texts that no pattern tells apart are in one
+/// atom. Each value of the field's axis stands for some of the atoms.
 struct TextAtoms {
     private let patterns: [TextPattern]
-    /// Of each atom a text, and the places of the patterns that it matches.
+    /// For each atom a text, and the indices of the patterns that it matches.
     private let atoms: [TextClasses.Class]
-    /// Of each atom the value of the axis.
+    /// For each atom the axis' value.
     private let places: [Int]
-    /// Of each pattern its atoms.
+    /// For each pattern its atoms.
     private let matched: [Set<Int>]
 
     init(patterns: [TextPattern], classes: [TextClasses.Class], places: [Int]) {
@@ -29,7 +29,7 @@ struct TextAtoms {
     }
 
     /// The texts that the values stand for, in the patterns of the policies. `values` are numbers
-    /// of the axis; texts like none of the patterns may stand under the number of "absent".
+    /// of the axis; texts that no pattern matches may be under the number of "absent".
     func words(of values: Set<Int>) -> Words {
         let own = Set(atoms.indices.filter { values.contains(places[$0]) })
         let others = Set(atoms.indices).subtracting(own)
@@ -55,7 +55,7 @@ struct TextAtoms {
         return .these(names)
     }
 
-    /// The widest patterns that together match just these atoms; nil where none do.
+    /// The widest patterns that together match exactly these atoms; nil where there are none.
     private func names(of atoms: Set<Int>) -> [String]? {
         let inside = candidates(in: atoms)
         var left = atoms
@@ -68,14 +68,14 @@ struct TextAtoms {
         return names.sorted().map { patterns[$0].words }
     }
 
-    /// Patterns that match none but these atoms, the widest first.
+    /// Patterns that match only these atoms, the widest first.
     private func candidates(in atoms: Set<Int>) -> [Int] {
         Set(atoms.flatMap { self.atoms[$0].matches })
             .filter { matched[$0].isSubset(of: atoms) }
             .sorted { (-matched[$0].count, $0) < (-matched[$1].count, $1) }
     }
 
-    /// Atom by atom: the patterns that match it, and those that do not.
+    /// Describes atom by atom: the patterns that match it, and those that do not.
     private func described(_ atoms: Set<Int>) -> [String] {
         var left = atoms
         var words: [String] = []
@@ -91,7 +91,7 @@ struct TextAtoms {
         return words
     }
 
-    /// One pattern without some others where that is all among the atoms; else the atom alone.
+    /// One pattern without some others, where only these atoms remain; else the atom alone.
     private func described(_ atom: Int, among all: Set<Int>) -> (words: String, atoms: Set<Int>) {
         let own = atoms[atom].matches.sorted { matched[$0].count < matched[$1].count }
         guard let narrowest = own.first else {
@@ -120,10 +120,10 @@ struct TextAtoms {
 }
 
 extension TextPattern {
-    /// The pattern as areas say it.
+    /// The pattern as areas write it.
     fileprivate var words: String {
         let text = PolicyText(description)
-        // A text with a star in it is not all that begin so.
+        // A text with a literal star must not look like a prefix.
         if case .literal = self, description.utf8.contains(UInt8(ascii: "*")) {
             return JSONText(description).description
         }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// The texts that a set of patterns tells apart: for each combination of patterns that some text
-/// matches, one such text. Found by walking all patterns at once, one character at a time, over the
-/// characters that they name and one that none does.
+/// The texts that a set of patterns tells apart: one text for each combination of patterns that
+/// some text matches. They are found by following all patterns at once, character by character,
+/// over the characters that the patterns name and one that none of them names.
 struct TextClasses {
     struct Class {
         let text: PolicyText
-        /// The places of the patterns that it matches.
+        /// The indices of the patterns that it matches.
         let matches: Set<Int>
     }
 
     private(set) var classes: [Class] = []
 
-    /// What a pattern is made of.
+    /// An element of a pattern.
     private enum Token: Hashable {
         case scalar(Unicode.Scalar)
         /// Any run without `/`.
@@ -22,7 +22,7 @@ struct TextClasses {
         case anything
     }
 
-    /// Where in the patterns a text has come to.
+    /// A place in a pattern that a text has reached.
     private struct Place: Hashable {
         let pattern: Int
         let token: Int
@@ -30,8 +30,8 @@ struct TextClasses {
 
     private let tokens: [[Token]]
 
-    /// Texts without stars are told from each other by themselves; only where one of them stands
-    /// for what patterns match is it walked with these.
+    /// Texts without stars differ from each other anyway. A text is followed together with the
+    /// patterns only where a pattern with stars matches it.
     init(_ patterns: [TextPattern], _ budget: inout Budget) throws(Budget.Spent) {
         var walked = patterns.indices.filter { patterns[$0].literal == nil }
         var apart: [PolicyText: Int] = [:]
@@ -96,7 +96,7 @@ struct TextClasses {
         }
     }
 
-    /// One character that no pattern names stands for all of them.
+    /// One character that no pattern names stands for all such characters.
     private static func alphabet(_ tokens: [[Token]]) -> [Unicode.Scalar] {
         var named: Set<Unicode.Scalar> = []
         for case .scalar(let scalar) in tokens.joined() { named.insert(scalar) }
@@ -127,7 +127,7 @@ struct TextClasses {
         return closure(after)
     }
 
-    /// A run may be of nothing.
+    /// A run may be empty.
     private func closure(_ state: Set<Place>) -> Set<Place> {
         var closed = state
         var open = Array(state)

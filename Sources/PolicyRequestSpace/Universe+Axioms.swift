@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What never occurs together, however a program is made: so that what is shown is a request that
-// could be. Only what the keychain service itself ensures is taken for granted; a login may well be
-// in a system unit, and which uid an account has is the machine's affair.
+// Facts that never occur together, however a program is made, so that a shown request is a possible
+// one. Only facts that the keychain service itself ensures count: a login may well be in a system
+// unit, and an account's uid is the machine's choice.
 package import KeychainPolicyModel
 
 extension Universe {
     /// - The session `service` is that of a process in a system unit.
     /// - Whether a session is a remote one follows from its kind.
-    /// - What is known to be a trusted executable is known.
+    /// - Where `trusted-exe` is true, the executable's path is known.
     /// - Items have the attributes of their class.
     /// - A request has the facts of its operation.
-    /// - Where groups or flags are unknown, none of them is told.
+    /// - Where groups or flags are unknown, none of them is known by itself.
     var axioms: [Cell] {
         var cells = [
             cell([
@@ -58,7 +58,7 @@ extension Universe {
         return cells.compactMap(\.self)
     }
 
-    /// What requests of some operations alone can have.
+    /// Facts that only requests of some operations can have.
     private static let limited: [(Subject, PolicyOperations)] = {
         let texts = TextField.allCases.map { (Subject.text($0), $0.operations) }
         let choices = ChoiceField.allCases.map { (Subject.choice($0), $0.operations) }
@@ -69,7 +69,7 @@ extension Universe {
         }
     }()
 
-    /// nil where the universe tells nothing of one of the facts.
+    /// nil where the universe lacks one of the facts.
     private func cell(_ parts: [(Subject, (Value) -> Bool)]) -> Cell? {
         var cells = [everything]
         for (subject, isKept) in parts {
@@ -79,7 +79,7 @@ extension Universe {
         return cells.first { !algebra.isEmpty($0) }
     }
 
-    /// The cell without what can't be, as cells that don't meet.
+    /// The cell without impossible requests, as disjoint cells.
     package func possible(
         _ cell: Cell, _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
@@ -108,7 +108,7 @@ extension Universe.Value {
         }
     }
 
-    /// The group or flag is there.
+    /// Whether the value says that the group or flag is there.
     var isPresent: Bool {
         switch self {
         case .group(_, true), .flag(_, true): true
@@ -120,7 +120,7 @@ extension Universe.Value {
         if case .operation(let own) = self { operations.contains(own) } else { false }
     }
 
-    /// What a request has that does not have the fact.
+    /// Whether a request without the fact has this value.
     fileprivate var isAbsent: Bool {
         switch self {
         case .text(_, nil), .choice(_, nil), .flagsAreKnown, .flag(_, false): true
@@ -129,14 +129,14 @@ extension Universe.Value {
         }
     }
 
-    /// There is one, whether or not it could be told.
+    /// Whether there is a text, known or not.
     fileprivate var isText: Bool {
         if case .unknown = self { true } else { isKnownText }
     }
 }
 
 extension PolicyOperations {
-    /// Those of a program on an item. An `unlock` is a user's on a keychain.
+    /// The operations of a program on an item. An `unlock` is a user's on a keychain.
     static let onItems = PolicyOperations.all.subtracting(PolicyOperations(.unlock))
 }
 
@@ -186,7 +186,7 @@ extension BooleanField {
 }
 
 extension TextField {
-    /// The classes whose items have the attribute; nil where all have.
+    /// The classes whose items have the attribute; nil where all have it.
     fileprivate var classes: [String]? {
         switch self {
         case .service: ["generic-password"]
@@ -197,10 +197,10 @@ extension TextField {
         }
     }
 
-    /// Whether an axiom tells its being there from its being absent.
+    /// Whether an axiom depends on its presence.
     var isTiedToOthers: Bool { classes != nil || self == .exe || self == .unit }
 
-    /// A text as such fields have them, that none of the conditions matches.
+    /// A typical text of such a field that none of the conditions matches.
     func example(besides conditions: [PolicyCondition]) -> PolicyText? {
         let text: PolicyText
         switch self {

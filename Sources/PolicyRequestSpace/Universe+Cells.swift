@@ -12,8 +12,8 @@ extension Universe {
         return Cell(words: words)
     }
 
-    /// The requests for which the box's truth is at least that, as cells. `joined` are those whose
-    /// caller a group makes a member.
+    /// The requests for which the box's truth is at least `least`, as cells. `joined` are the
+    /// requests whose caller a group makes a member.
     package func cells(
         of box: PolicyBox, _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
@@ -47,12 +47,12 @@ extension Universe {
         return cells
     }
 
-    /// The same of a box minus its exceptions, as cells that don't meet.
+    /// The same for a box minus its exceptions, as disjoint cells.
     package func cells(
         of match: PolicyMatch, _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var taken: [Cell] = []
-        // An exception counts for certain only where the rule may go without it.
+        // Where the match must be certain, an exception already counts when it may hold.
         for exception in match.exceptions {
             taken += try cells(
                 of: exception, least == .yes ? .unknown : .yes, joined: joined, &budget)
@@ -61,7 +61,7 @@ extension Universe {
             taken, from: cells(of: match.box, least, joined: joined, &budget), &budget)
     }
 
-    /// The boxes' requests as cells that don't meet.
+    /// The requests of the boxes, as disjoint cells.
     package func union(
         of boxes: [PolicyBox], _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
@@ -119,7 +119,8 @@ extension Universe {
         cells += unknown
     }
 
-    /// One of the matching groups is there: the first of them, or the second without the first, …
+    /// Keeps cells in which a matching group is there: the first of them, or the second without the
+    /// first, …
     private func keepGroups(
         _ cells: inout [Cell], _ patterns: [TextPattern], _ least: Truth, _ budget: inout Budget
     ) throws(Budget.Spent) {

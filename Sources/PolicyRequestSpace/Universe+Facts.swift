@@ -2,7 +2,8 @@
 package import KeychainPolicyModel
 
 extension Universe {
-    /// The cell's requests with these groups and flags, and without what is told to be unknown.
+    /// The cell's requests with these groups and flags, and without facts that are said to be
+    /// unknown.
     package func fix(_ cell: Cell, to facts: PolicyFacts) -> Cell {
         var cells = [cell]
         for axis in axes {
@@ -31,7 +32,7 @@ extension Universe {
         return cells.first ?? cell
     }
 
-    /// Field by field what the cells have in common.
+    /// The common restriction of the cells, field by field.
     package func hull(of cells: [Cell]) -> [AreaField] {
         guard let first = cells.first else { return [] }
         return fields(of: cells.reduce(first) { $0.hull($1) })
@@ -39,7 +40,7 @@ extension Universe {
 }
 
 extension PolicyFacts {
-    /// Whether the fact is told to be unknown; nil where it is not told.
+    /// Whether the fact is said to be unknown; nil where nothing is said of it.
     fileprivate func tellsUnknown(_ subject: Universe.Subject) -> Bool? {
         switch subject {
         case .uid: uid.tellsUnknown

@@ -2,7 +2,7 @@
 package import KeychainPolicyModel
 
 extension Universe {
-    /// The facts that the values are.
+    /// The facts that the values stand for.
     static func facts(of values: [Value]) -> PolicyFacts {
         var facts = PolicyFacts()
         var groups: [PolicyText] = []
@@ -33,7 +33,7 @@ extension Universe {
         return facts
     }
 
-    /// A request of the cell; what need not be unknown is not.
+    /// A request of the cell, with facts unknown only where they must be.
     package func witness(of cell: Cell, day: Int32) -> PolicyRequest {
         let values = axes.compactMap { axis in
             numbers(of: axis, in: cell).first.map { axis.values[$0] }
@@ -41,7 +41,7 @@ extension Universe {
         var operation = PolicyOperation.readSecret
         for case .operation(let own) in values { operation = own }
         var facts = Self.facts(of: values)
-        // No age and no time at all would be unknown ones.
+        // An absent age or time would count as unknown.
         for field in AgeField.allCases where facts[field] == .absent {
             facts[field] = .known(.zero)
         }
@@ -67,7 +67,7 @@ extension PolicyFacts {
         }
     }
 
-    /// What no rule asks for, and could not be absent.
+    /// Adds facts that no rule asks for and that can't be absent.
     fileprivate mutating func completeSubject(_ mayNameUnit: Bool, _ mayNameExe: Bool) {
         let service = ChoiceField.session.index(of: "service")
         if mayNameUnit, let service, self[ChoiceField.session] == .known(service) {

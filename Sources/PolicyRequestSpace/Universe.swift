@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainPolicyModel
 
-/// What a request can be, cut as finely as some boxes tell apart and no finer. Each fact is known,
-/// absent or unknown. What facts never occur together is told by `possible`.
+/// All requests, divided as finely as some boxes tell apart and no finer. Each fact is known,
+/// absent or unknown. `possible` removes the facts that never occur together.
 package struct Universe: Sendable {
-    /// A value of one field that stands for all values which no box tells from it.
+    /// A value of one field that stands for all values that no box tells from it.
     enum Value {
         case operation(PolicyOperation)
-        /// nil: absent.
+        /// nil means absent.
         case text(TextField, PolicyText?)
         /// A text that no pattern matches.
         case otherText(TextField, PolicyText)
         /// Whether the caller's groups could be established.
         case groupsAreKnown
-        /// Whether a group like this is among them.
+        /// Whether a group like this is among the caller's.
         case group(PolicyText, Bool)
         case uid(UInt32?)
         case time(MinuteOfWeek)
@@ -27,7 +27,7 @@ package struct Universe: Sendable {
         case unknown(Subject)
     }
 
-    /// What an axis is about.
+    /// The subject of an axis.
     enum Subject: Hashable {
         case operation, uid, time, date, groups, flags
         case text(TextField)
@@ -48,13 +48,13 @@ package struct Universe: Sendable {
     private(set) var bySubject: [Subject: Int] = [:]
     private(set) var groupClasses: [TextClasses.Class] = []
     private(set) var groupPatterns: [TextPattern: Int] = [:]
-    /// Which values of its axis a condition on texts matches.
+    /// The values of its axis that a condition on texts matches.
     private(set) var matching: [PolicyCondition: [Bool]] = [:]
     private(set) var wordCount = 0
-    /// What can't be, as cells.
+    /// The impossible requests, as cells.
     private(set) var impossible: [Cell] = []
 
-    /// What the values of the axes stand for.
+    /// The texts that the axes' values stand for.
     private(set) var texts: [TextField: TextAtoms] = [:]
     private(set) var groupTexts: TextAtoms?
     private(set) var uids: [[ClosedRange<Int64>]] = []
@@ -64,7 +64,7 @@ package struct Universe: Sendable {
 
     package private(set) var algebra = CellAlgebra(axes: [])
 
-    /// Days are told from `today` on, in days since 1970-01-01.
+    /// Days are distinguished from `today` on, in days since 1970-01-01.
     package init(
         _ boxes: [PolicyBox], from today: Int32, _ budget: inout Budget
     ) throws(Budget.Spent) {
@@ -87,8 +87,8 @@ package struct Universe: Sendable {
         wordCount = last + 1
     }
 
-    /// Of the values that all conditions on the field take alike only one is kept. Of each of those
-    /// the spans of all that it stands for.
+    /// Keeps one of the values that all conditions on the field treat alike, with the ranges of all
+    /// values that it stands for.
     private mutating func add(
         _ subject: Subject, _ values: [(value: Value, span: ClosedRange<Int64>?)],
         telling conditions: [PolicyCondition], mayBeUnknown: Bool = true
@@ -110,7 +110,7 @@ package struct Universe: Sendable {
         return spans
     }
 
-    /// From each of the numbers to before the next, and to the last of all.
+    /// The ranges from each of the numbers to just before the next, the last one up to `last`.
     private static func spans(_ starts: [Int64], upTo last: Int64) -> [ClosedRange<Int64>] {
         zip(starts, starts.dropFirst().map { $0 - 1 } + [last]).map { $0...$1 }
     }
@@ -148,14 +148,15 @@ package struct Universe: Sendable {
         }
     }
 
-    /// `naming`: of each pattern the conditions that have it.
+    /// `naming` has for each pattern the conditions with it.
     private mutating func add(
         _ field: TextField, _ conditions: [PolicyCondition], _ classes: [TextClasses.Class],
         _ patterns: [TextPattern], _ naming: [[Int]]
     ) {
         var values: [Value] = [.text(field, nil)]
         var met: [Set<Int>] = [[]]
-        // Where its presence tells something, a text that is like none is not the same as no text.
+        // Where an axiom depends on the text's presence, a text that no pattern matches is not the
+        // same as no text.
         var seen: [Set<Int>: Int] = field.isTiedToOthers ? [:] : [[]: 0]
         var places: [Int] = []
         for own in classes {
@@ -182,7 +183,7 @@ package struct Universe: Sendable {
             let isNamed = conditions.contains {
                 if case .choice(field, _) = $0 { true } else { false }
             }
-            // The class tells whether reading releases a key.
+            // The class also says whether reading releases a key.
             guard isNamed || field == .itemClass else { continue }
             let known = (0..<field.count).map { Value.choice(field, $0) }
             add(.choice(field), [.choice(field, nil)] + known + [.unknown(.choice(field))])
@@ -242,7 +243,7 @@ package struct Universe: Sendable {
         func telling(_ name: String) -> [PolicyCondition] {
             conditions.filter { $0.fieldName == name }
         }
-        // Each value is held against each condition.
+        // Each value is compared with each condition.
         let values = [uids.count, minutes.count, days.count] + ages.values.map(\.count)
         for count in values where count > 1 { try budget.spend(count * conditions.count / 2) }
         if uids.count > 1 || !telling("subject.uid").isEmpty {
@@ -262,7 +263,7 @@ package struct Universe: Sendable {
                 }, telling: telling("when.time"))
         }
         if !telling("when.date").isEmpty {
-            // What is over is over: days are told from today on.
+            // Past days are not distinguished, since no later request has them.
             let starts = days.filter { $0 >= today }.sorted().map { Int64($0) }
             self.days = add(
                 .date,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where something stands in a file.
+/// A place in a file.
 package struct SourcePlace: Sendable, Hashable {
-    /// From 1; a column counts Unicode scalars.
+    /// Counted from 1; a column counts Unicode scalars.
     package var line: Int
     package var column: Int
 
@@ -14,17 +14,17 @@ package struct SourcePlace: Sendable, Hashable {
     package static let start = SourcePlace(line: 1, column: 1)
 }
 
-/// One thing to say about a policy, with the place it is about.
+/// One message about a policy, with its place.
 package struct Diagnostic: Error, Sendable, Hashable {
     package let code: DiagnosticCode
     package let file: String
     package let place: SourcePlace
-    /// How many columns it is about.
+    /// The number of columns that it is about.
     package let length: Int
     package let message: String
-    /// What helps; stands behind the caret.
+    /// Advice on the mistake, shown after the caret.
     package let advice: String?
-    /// What else there is to know, each on a line of its own.
+    /// Further facts, each on a line of its own.
     package var notes: [String]
     /// The line of the source; nil where there is none.
     package let excerpt: String?
@@ -43,7 +43,7 @@ package struct Diagnostic: Error, Sendable, Hashable {
         excerpt = source.line(place.line)
     }
 
-    /// About a file or folder as a whole.
+    /// A message about a file or folder as a whole.
     package init(_ code: DiagnosticCode, path: String, _ message: String, advice: String? = nil) {
         self.code = code
         file = path
@@ -59,7 +59,7 @@ package struct Diagnostic: Error, Sendable, Hashable {
 }
 
 extension Diagnostic: Comparable {
-    /// By place, so that the same mistakes are always told in the same order.
+    /// Sorted by place, so that the same mistakes are always reported in the same order.
     package static func < (a: Self, b: Self) -> Bool {
         let (first, second) = (PolicyPath(a.file), PolicyPath(b.file))
         if first != second { return first < second }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong, as a number that people can look up: 10xx the file's form, 19xx files and
-/// folders, 20xx what it says, 3xxx what it probably does not mean, 40xx tests and assertions.
+/// The number of a mistake, for people to look up: 10xx for the file's form, 19xx for files and
+/// folders, 20xx for its statements, 3xxx for statements that are probably not meant so, 40xx for
+/// tests and assertions.
 package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case notUTF8 = 1001
     case fileTooLarge = 1002

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
 
-/// Diagnostics for programs.
+/// Diagnostics in formats for programs.
 package struct DiagnosticReport: Sendable {
     package let diagnostics: [Diagnostic]
 
@@ -30,7 +30,7 @@ package struct DiagnosticReport: Sendable {
     private static func encode(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-        // Texts, numbers and lists have nothing that could fail to encode.
+        // Encoding can't fail, as there are only texts, numbers and lists.
         guard let data = try? encoder.encode(value) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Diagnostic {
-    /// A line of a source is shown so far to both sides of the place.
+    /// The most characters of a source line shown on each side of the place.
     private static let reach = 60
 
-    /// As it is shown to people: place, code and message, the line of the source, a caret.
+    /// The form for people: place, code and message, the line of the source, a caret.
     package var text: String {
         let head =
             "\(VisibleText(file)):\(place.line):\(place.column): "
@@ -42,8 +42,8 @@ extension Diagnostic {
     }
 }
 
-/// Text of a file that any user may have written, safe to show: what could move the cursor, hide or
-/// turn the direction of reading is shown as `\u{…}`.
+/// Text of a file that any user may have written, made safe to show: characters that could move the
+/// cursor, hide text or turn the direction of reading are shown as `\u{…}`.
 package struct VisibleText: CustomStringConvertible {
     package let description: String
 

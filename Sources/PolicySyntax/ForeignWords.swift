@@ -3,7 +3,7 @@
 /// Words of other systems' policies (sudoers, polkit, SELinux, Cedar, Rego, IAM, RBAC) and of
 /// everyday speech, in small letters with dashes.
 enum ForeignWords {
-    /// Those for which there is a word here; which of several is meant tells the place.
+    /// Words with a counterpart in policies; the place decides which of several is meant.
     static let ours: [String: [String]] = [
         // Effects and keys of rules.
         "allow": ["permit"], "accept": ["permit"], "grant": ["permit"],
@@ -71,7 +71,7 @@ enum ForeignWords {
     private static let two = "two proofs are {all: [passcode, companion]}"
     private static let code = "a PAM service of yours proves it: {pam: keychain-otp}"
 
-    /// Those for which there is none, with how it is said: keys, and proofs.
+    /// Words without a counterpart, with the way to say it: keys, and proofs.
     static let said: [String: [String: String]] = [
         "key": [
             "priority": order, "order": order, "precedence": order, "weight": order,
@@ -93,7 +93,7 @@ enum ForeignWords {
     ]
 }
 
-/// What a value looks like where another kind of it was written.
+/// Examples of each kind of value, for a message about a value of another kind.
 package enum WrittenForms {
     package static func of(_ what: String) -> String? { forms[what] }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads one JSON value (RFC 8259). What other readers let pass and could read in two ways is
-/// refused: a key that stands twice.
+/// Reads one JSON value (RFC 8259). A key that occurs twice is refused: other readers accept it,
+/// and read it in two ways.
 package struct JSONReader {
-    /// What a text may be made of.
+    /// The limits of a text.
     package struct Bounds: Sendable {
         let deepest: Int
-        /// Each value takes memory of its own.
+        /// Limited, since each value takes memory of its own.
         let mostValues: Int
 
         package init(deepest: Int, mostValues: Int) {
@@ -131,7 +131,7 @@ package struct JSONReader {
         }
     }
 
-    /// Digits without a zero before them, a fraction, an exponent.
+    /// Whether the word has digits without a leading zero, then a fraction and an exponent.
     private static func isNumber(_ word: String) -> Bool {
         var rest = word.utf8[...]
         func digits() -> Int {
@@ -189,7 +189,7 @@ package struct JSONReader {
         }
     }
 
-    /// What `\uXXXX` writes, or two of them together.
+    /// The scalar written as `\uXXXX`, or as two of them together.
     private mutating func scalar() throws(Mistake) -> Unicode.Scalar {
         let first = try unit()
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -4,7 +4,7 @@
 package indirect enum JSONValue: Sendable, Equatable {
     case null
     case flag(Bool)
-    /// As it is written.
+    /// The number as it is written.
     case number(String)
     case text(String)
     case list([JSONValue])
@@ -20,7 +20,7 @@ package indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// A member of an object; nil of other values, and where it is missing or null.
+    /// A member of an object; nil for other values, and where it is missing or null.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self,
             let value = members.first(where: { $0.name == name })?.value, value != .null
@@ -30,10 +30,10 @@ package indirect enum JSONValue: Sendable, Equatable {
 
     package var text: String? { if case .text(let text) = self { text } else { nil } }
 
-    /// Of a list; none of other values.
+    /// The items of a list; empty for other values.
     package var items: [JSONValue] { if case .list(let items) = self { items } else { [] } }
 
-    /// A whole number that fits.
+    /// A whole number that fits; nil for other values.
     package var number: Int? { if case .number(let text) = self { Int(text) } else { nil } }
 }
 

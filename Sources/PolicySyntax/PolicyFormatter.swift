@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Writes a policy file as all of them are written: two columns a level, one space where a space
-/// belongs, no more than one empty line. Comments stay, and so does every value as it was spelled.
+/// Writes a policy file in the common layout: two columns a level, one space where a space belongs,
+/// at most one empty line in a row. Comments and the spelling of every value are kept.
 package struct PolicyFormatter {
-    /// A block collection, where it stood and where it stands now.
+    /// A block collection, with its old and its new column.
     private struct Block {
         let old: Int
         let new: Int
@@ -18,12 +18,12 @@ package struct PolicyFormatter {
     private var previous: YAMLToken?
     /// The last line of the source that has been written.
     private var line = -1
-    /// Comments on lines of their own whose place the next token decides.
+    /// Comments on lines of their own; the next token decides their place.
     private var pending: [YAMLToken] = []
 
     private init(_ source: SourceFile) { self.source = source }
 
-    /// The file's new text; throws what is wrong with a file that is no YAML of the profile.
+    /// The file's new text; throws the mistake of a file that is no YAML of the profile.
     package static func format(_ source: SourceFile) throws(Diagnostic) -> [UInt8] {
         let before = try YAMLDocument.read(source)
         var formatter = PolicyFormatter(source)
@@ -82,7 +82,7 @@ package struct PolicyFormatter {
         startLine(token.line, column: column)
     }
 
-    /// Finds the block that a token opens or goes on with, and says whether it opens one.
+    /// Finds the block that a token opens or continues; returns whether it opens one.
     @discardableResult
     private mutating func place(_ token: YAMLToken) -> Bool {
         if token.kind == .documentStart || token.kind == .documentEnd {
@@ -103,8 +103,8 @@ package struct PolicyFormatter {
         return true
     }
 
-    /// A comment that belongs to no token behind it stands where the block it stood in stands: of
-    /// two in the same column the outer.
+    /// A comment without a later token in its block gets the column of the block it stood in: of
+    /// two in the same column, the outer one.
     private static func column(of comment: YAMLToken, in blocks: [Block]) -> Int {
         let own = blocks.last { $0.old <= comment.column }
         return blocks.first { $0.old == own?.old }?.new ?? 0
@@ -182,14 +182,14 @@ package struct PolicyFormatter {
         }
     }
 
-    /// Where the further lines of a scalar begin.
+    /// The column of the further lines of a scalar.
     private func continuation(of token: YAMLToken) -> Int {
         let parent = blocks.last?.new ?? 0
         guard token.kind == .block else { return parent + 2 * (flowDepth + 1) }
         return parent + (YAMLScanner.indent(ofBlockScalar: source.bytes[token.range]) ?? 2)
     }
 
-    /// How far the lines of a block scalar are indented.
+    /// The indentation of the lines of a block scalar.
     private func blockIndent(_ lines: [ArraySlice<UInt8>]) -> Int {
         if let digit = lines.first.flatMap(YAMLScanner.indent) {
             return (blocks.last?.old ?? 0) + digit
@@ -206,7 +206,7 @@ package struct PolicyFormatter {
 }
 
 extension YAMLNode {
-    /// What the value is without where it stands.
+    /// The value without its place.
     fileprivate var meaning: String {
         switch content {
         case .scalar(let text): JSONText(text).description

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file as it was read, for showing lines of it.
+/// A file as it was read, from which lines can be shown.
 package struct SourceFile: Sendable {
     package let path: String
     package let bytes: [UInt8]
@@ -16,7 +16,7 @@ package struct SourceFile: Sendable {
         lineStarts = starts
     }
 
-    /// The line without its end; nil where there is none.
+    /// The line without its end; nil where there is no such line.
     package func line(_ number: Int) -> String? {
         range(ofLine: number).map { String(decoding: bytes[$0], as: UTF8.self) }
     }
@@ -31,7 +31,7 @@ package struct SourceFile: Sendable {
 
     /// The place of a byte.
     package func place(ofByte offset: Int) -> SourcePlace {
-        // The last line that starts at the offset or before.
+        // Finds the last line that starts at the offset or before.
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {
             let middle = (low + high) / 2
@@ -42,8 +42,8 @@ package struct SourceFile: Sendable {
         return SourcePlace(line: low + 1, column: Self.scalarCount(bytes[start..<end]) + 1)
     }
 
-    /// How many columns the token at a place takes: a quoted text with its quotes, a plain one as
-    /// it is written, anything else one.
+    /// The number of columns of the token at a place: a quoted text with its quotes, a plain one as
+    /// it is written, one column for anything else.
     package func length(at place: SourcePlace, plain text: String) -> Int {
         guard let range = range(ofLine: place.line) else { return 1 }
         let line = Array(String(decoding: bytes[range], as: UTF8.self).unicodeScalars)

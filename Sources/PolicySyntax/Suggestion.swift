@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the author of an unknown word may have meant.
+/// Guesses the word that the author of an unknown word meant.
 package enum Suggestion {
     /// Longer words are not compared.
     private static let longest = 40
 
-    /// `did you mean "exe"?`, or what else helps: how the thing is said here, or the words there are
-    /// where they are few. `what` is the word's kind: a `key`, or a value such as a `constraint`.
+    /// `did you mean "exe"?`, or other advice: the way to say it here, or the known words where
+    /// they are few. `what` is the word's kind: a `key`, or a value such as a `constraint`.
     package static func advice(
         for word: String, _ what: String = "", among known: [String]
     ) -> String? {
         if let same = same(as: word, among: known) { return asked(same) }
-        // To YAML {user:ann} is one word.
+        // YAML reads {user:ann} as one word.
         if let colon = word.firstIndex(of: ":"), known.contains(String(word[..<colon])) {
             let rest = word[word.index(after: colon)...]
             return "write \(word[..<colon]): \(rest), with a space behind the colon"
@@ -24,7 +24,7 @@ package enum Suggestion {
         return "one of: " + known.joined(separator: ", ")
     }
 
-    /// The word in another spelling, or another system's word for it.
+    /// The known word in another spelling, or in another system's term.
     package static func same(as word: String, among known: [String]) -> String? {
         let spellings = spellings(of: word)
         return spellings.first(where: known.contains)
@@ -39,8 +39,8 @@ package enum Suggestion {
         "kSecAttrAccessible", "kSecAttr", "kSecClass", "kSec", "SecItem", "SecKey",
     ]
 
-    /// The word as ours are written, in small letters with dashes: `kSecClassGenericPassword` is
-    /// `generic-password`.
+    /// The word in this language's spelling, in small letters with dashes:
+    /// `kSecClassGenericPassword` becomes `generic-password`.
     private static func spellings(of word: String) -> [String] {
         guard word.utf8.count <= longest * 2 else { return [] }
         return prefixes.filter { word.hasPrefix($0) && word != $0 }
@@ -70,7 +70,7 @@ package enum Suggestion {
         return longer.count == 1 ? longer.first : nil
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours between the two.
+    /// The number of insertions, deletions, replacements and swaps of neighbours between the two.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         guard b.count <= longest else { return longest }
         var beforeLast: [Int] = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import LibYAML
 
-/// Reads a file of the profile.
+/// Reads a YAML file of the profile.
 package enum YAMLDocument {
-    /// nil where the file says nothing.
+    /// nil where the file has no value.
     package static func read(_ source: SourceFile) throws(Diagnostic) -> YAMLNode? {
         try YAMLProfile.check(source)
         return try Reading(source).document()
@@ -13,7 +13,7 @@ package enum YAMLDocument {
         guard let problem = fault.problem else {
             return Diagnostic(.syntax, path: source.path, "the file can't be read as YAML")
         }
-        // A parser may complain of the line behind the last one.
+        // A parser may report the line after the last one.
         let place =
             source.line(fault.line) == nil
             ? source.place(ofByte: source.bytes.count)
@@ -25,7 +25,7 @@ package enum YAMLDocument {
             advice: advice(on: problem), notes: notes)
     }
 
-    /// What is mostly the matter when the parser says so.
+    /// Advice on the usual cause of the parser's message.
     private static func advice(on problem: String) -> String? {
         if problem.contains("mapping values are not allowed") {
             return "indent keys that belong together alike; quote a text that has \": \" in it"
@@ -36,7 +36,7 @@ package enum YAMLDocument {
         return nil
     }
 
-    /// Makes values of the parser's events.
+    /// Makes values from the parser's events.
     private struct Reading {
         let source: SourceFile
         let events: YAMLEvents
@@ -113,7 +113,7 @@ package enum YAMLDocument {
                         advice: "keys are words")
                 }
                 let key = try checked(text, place)
-                // Quoted in another way it is still the same key, which the tokens did not tell.
+                // The same key quoted in another way, which the check of the tokens could not see.
                 guard keys.insert(key).inserted else {
                     throw YAMLProfile.duplicate(key, source, place)
                 }
@@ -124,7 +124,7 @@ package enum YAMLDocument {
             return entries
         }
 
-        /// What escapes write is held to the same rules as what is written.
+        /// Text made by escapes must obey the same rules as plain text.
         private func checked(
             _ text: String, _ place: SourcePlace
         ) throws(Diagnostic) -> String {

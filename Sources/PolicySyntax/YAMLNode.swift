@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a policy file with its place. What a scalar means is for the field to say that
-/// expects it; its look says nothing.
+/// A value of a policy file with its place. The field that expects a scalar decides its type; its
+/// spelling does not.
 package struct YAMLNode: Sendable {
     package enum Content: Sendable {
         case scalar(String)
@@ -21,7 +21,7 @@ package struct YAMLNode: Sendable {
         if case .scalar(let text) = content { text } else { nil }
     }
 
-    /// What the value is, in words.
+    /// The kind of the value, in words.
     package var kind: String {
         switch content {
         case .scalar(let text): text.isEmpty ? "nothing" : "a word"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a policy file may be: one UTF-8 document of bounded size and depth, without the parts of
-/// YAML that surprise. Checked on the tokens, before anything is built.
+/// The limits of a policy file: one UTF-8 document of bounded size and depth, without the parts of
+/// YAML that surprise. They are checked on the tokens, before anything is built.
 package enum YAMLProfile {
     package static let largestFile = 1 << 20
     package static let greatestDepth = 16
-    /// How many scalars a file may have: a file of the largest size with terse rules has fewer.
+    /// The most scalars of a file: a file of the largest size with terse rules has fewer.
     package static let mostScalars = 200_000
     package static let mostKeys = 4_096
 
-    /// A mapping whose keys have been seen so far.
+    /// An open mapping and the keys seen in it so far.
     private struct OpenMapping {
         /// The column of a block mapping; nil for flow collections.
         let column: Int?
@@ -92,7 +92,8 @@ package enum YAMLProfile {
         String(value, radix: 16, uppercase: true)
     }
 
-    /// Line ends that only some readers know, byte order marks and the like: no editor shows them.
+    /// Line ends that only some readers know, byte order marks and similar characters, which no
+    /// editor shows.
     package static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x0A, 0x0B..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFF9...0xFFFB: true
@@ -178,7 +179,7 @@ package enum YAMLProfile {
         }
     }
 
-    /// Remembers a key of the innermost mapping, and refuses the second of the same name.
+    /// Notes a key of the innermost mapping, and refuses a second one with the same name.
     private static func note(
         _ key: YAMLToken, in mappings: inout [OpenMapping], _ scanner: YAMLScanner,
         _ source: SourceFile
@@ -203,7 +204,7 @@ package enum YAMLProfile {
                 .mergeKey, in: source, at: place, length: 2, "a merge key",
                 advice: "name a subject under \"define:\"")
         }
-        // A key in quotes is the same key; what an escape makes of it is seen later.
+        // A quoted key equals the plain one; keys made by escapes are compared later.
         if case .quoted = key.kind, name.count > 1 { name = Array(name[1..<name.count - 1]) }
         guard mappings[top].keys.insert(name).inserted else {
             throw duplicate(String(decoding: name, as: UTF8.self), source, place)

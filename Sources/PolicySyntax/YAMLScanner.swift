@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Divides a file into tokens without building anything, so that what the profile refuses is found
-/// before a parser does unbounded work, and so that the formatter sees the comments. It follows
-/// libyaml's rules for where a token begins and ends; grammar is the parser's.
+/// Divides a file into tokens without building anything, so that text outside of the profile is
+/// found before a parser does unbounded work, and so that the formatter sees the comments. It
+/// follows libyaml's rules for where a token begins and ends; the parser checks the grammar.
 package struct YAMLScanner {
     package let bytes: [UInt8]
     package private(set) var position = 0
@@ -40,7 +40,7 @@ package struct YAMLScanner {
     private static let space = UInt8(ascii: " ")
     private static let newline = UInt8(ascii: "\n")
 
-    /// Whether nothing but a blank or an end stands there.
+    /// Whether a blank or an end follows.
     private func isBlank(_ ahead: Int) -> Bool {
         guard let byte = byte(ahead) else { return true }
         return byte == Self.space || byte == Self.newline || byte == UInt8(ascii: "\r")
@@ -58,7 +58,7 @@ package struct YAMLScanner {
         position += 1
     }
 
-    /// Says whether what follows is the first on its line.
+    /// Returns whether the next token is the first on its line.
     private mutating func skipBlanks() -> Bool {
         var isLineStart = position == lineStart
         while position < bytes.count, isBlank(0) {
@@ -173,7 +173,7 @@ package struct YAMLScanner {
         }
     }
 
-    /// Whether the scalar goes on behind the blanks.
+    /// Whether the scalar continues after the blanks.
     private mutating func skipBlanksInPlain(_ indent: Int) -> Bool {
         let isNewLine = skipBlanks()
         guard let first = byte(), first != UInt8(ascii: "#"), !endsPlain else { return false }
@@ -186,7 +186,7 @@ package struct YAMLScanner {
         return flowDepth > 0 || column >= indent
     }
 
-    /// The `2` of `|2` and of `>-2`; a digit behind anything else belongs to a comment.
+    /// The `2` of `|2` and of `>-2`; a digit after another character belongs to a comment.
     package static func indent(ofBlockScalar bytes: ArraySlice<UInt8>) -> Int? {
         let header = bytes.dropFirst().prefix(2)
         let isChomping = header.first == UInt8(ascii: "-") || header.first == UInt8(ascii: "+")

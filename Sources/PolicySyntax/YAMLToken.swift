@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A piece of a YAML file, as far as the profile and the formatter need to know it.
+/// A piece of a YAML file, with as much detail as the profile and the formatter need.
 package struct YAMLToken: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// `-` before an item of a block sequence.
         case item
-        /// `:` behind a key.
+        /// `:` after a key.
         case value
         case openMapping, closeMapping, openSequence, closeSequence, comma
         case plain, quoted
@@ -17,9 +17,9 @@ package struct YAMLToken: Sendable, Equatable {
     }
 
     package let kind: Kind
-    /// The bytes of the file; a block scalar's reach to the end of its last line.
+    /// The token's bytes in the file; those of a block scalar reach to the end of its last line.
     package let range: Range<Int>
-    /// From 0, in bytes.
+    /// Counted from 0, in bytes.
     package let line: Int
     package let column: Int
 }

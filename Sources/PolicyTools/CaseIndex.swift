@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Tells which of many cases a match meets, all at once: texts are looked up, and every other
-/// condition is held against each case one time only.
+/// Finds the cases that a match meets among many, all at once: texts are looked up, and every other
+/// condition is tested on each case only once.
 struct CaseIndex {
     typealias Case = (operation: PolicyOperation, facts: PolicyFacts)
 
-    /// The cases in which something is true, and those in which it is not false.
+    /// The cases in which a condition is true, and those in which it is not false.
     struct Truths {
         let certain: CaseSet
         let possible: CaseSet
@@ -19,7 +19,7 @@ struct CaseIndex {
     private struct Texts {
         var cases: [PolicyText: [Int]] = [:]
         var unknown: [Int] = []
-        /// The texts in their order, in which those with one beginning stand together.
+        /// The texts, sorted, so that those with the same beginning are neighbours.
         var sorted: [PolicyText] = []
 
         func matching(_ pattern: TextPattern) -> [PolicyText] {
@@ -63,7 +63,7 @@ struct CaseIndex {
         }
     }
 
-    /// The cases that the match meets; `certainly`: without those of which that is unknown.
+    /// The cases that the match meets; with `certainly`, without those in which that is unknown.
     mutating func meeting(_ match: PolicyMatch, certainly: Bool) -> CaseSet {
         match.parts.reduce(everything) { $0 & meeting($1.part, of: match, certainly: certainly) }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some of the cases that tests are made of, by their numbers.
+/// A subset of the tests' cases, by their numbers.
 struct CaseSet: Equatable {
     private var words: [UInt64]
 
-    /// Of so many cases none.
+    /// The empty subset of `count` cases.
     init(of count: Int) { words = [UInt64](repeating: 0, count: (count + 63) / 64) }
 
     mutating func insert(_ number: Int) { words[number / 64] |= 1 << UInt64(number % 64) }

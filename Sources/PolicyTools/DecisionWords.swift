@@ -7,19 +7,19 @@ extension PolicyDecision {
     /// `challenge of "passcode" because a.rule`
     package var words: String { ending + reasons }
 
-    /// ` because a.rule`, or nothing.
+    /// ` because a.rule`, or the empty text.
     package var reasons: String {
         let ids = because.map(\.string).joined(separator: ", ")
         return ids.isEmpty ? "" : " because \(ids)"
     }
 
-    /// `allow after "passcode"`: of all requests of which the same is needed, whether or not their
-    /// programs can be asked for it.
+    /// `allow after "passcode"`: the same for all requests with this requirement, whether or not
+    /// their programs' users can be asked.
     package var need: String {
         outcome == .deny ? "deny" : "allow" + (requires.map { " after \($0.json)" } ?? "")
     }
 
-    /// `; without account; audit: full`, or nothing.
+    /// `; without account; audit: full`, or the empty text.
     package var obligations: String {
         (redacted.isEmpty ? "" : "; without " + redacted.map(\.shown).joined(separator: ", "))
             + (audit == .full ? "; audit: full" : "")
@@ -32,7 +32,7 @@ extension PolicyDecision {
 }
 
 extension PolicyChange {
-    /// `deny → allow after "passcode"`, how old a proof may be, and what is told otherwise.
+    /// `deny → allow after "passcode"`, with the proofs' ages and the changes of answers and log.
     package var words: String {
         let isSaid = kind == .toldDifferently || (before.need == after.need && !agings.isEmpty)
         let needs = isSaid ? [] : ["\(before.need) → \(after.need)"]
@@ -47,7 +47,7 @@ extension PolicyChange {
         return ([title].compactMap(\.self) + details).joined(separator: "; ")
     }
 
-    /// nil where the details say all.
+    /// nil where the details say everything.
     private var title: String? {
         let (was, now) = (before.requires?.json, after.requires?.json)
         switch kind {
@@ -111,7 +111,7 @@ extension PolicyDifference {
             + (changes.isEmpty ? "" : ": \(access) of new access, \(less) with less proof")
     }
 
-    /// What was not found out; nil where all was.
+    /// The part without a result; nil where there is none.
     package var left: String? {
         guard !isComplete else { return nil }
         return "not decided in time: what is shown is true, and more may change of the requests "
@@ -120,8 +120,8 @@ extension PolicyDifference {
 }
 
 extension [RequestArea] {
-    /// So many areas of one entry are written out for people.
+    /// The most areas of one entry that are printed for people.
     package static var mostShown: Int { 20 }
-    /// And so many entries.
+    /// The most entries that are printed.
     package static var mostEntries: Int { 200 }
 }

@@ -4,7 +4,7 @@ package import PolicyAnalysis
 internal import PolicyRequestSpace
 internal import Terminal
 
-/// The difference of two sets as others than a terminal read it.
+/// The difference of two sets in formats for other readers than a terminal.
 package enum DifferenceReport: String, CaseIterable, Sendable {
     case table, csv, html
 
@@ -41,9 +41,9 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             area.fields.first { $0.name == "operation" }?.values ?? "any"
         }
 
-        /// With as much of each field as is shown of it.
+        /// With each field shortened.
         var shown: [String] { cells(\.shown) }
-        /// With all of it.
+        /// With each field in full.
         var whole: [String] { cells(\.values) }
 
         func fields(_ block: String, _ words: (AreaField) -> String = \.shown) -> String {
@@ -55,7 +55,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         }
     }
 
-    /// So many rows a report has. A page with more is no help to a browser.
+    /// The most rows of a report; a browser can't show a longer page well.
     package var mostRows: Int {
         switch self {
         case .table, .html: 1_000
@@ -74,7 +74,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     // MARK: Forms
 
-    /// Each cell and note is made plain once, here and in what quotes or marks up.
+    /// Each cell and note is cleaned once, here and where it is quoted or marked up.
     private func table(_ found: PolicyDifference) -> String {
         let (shown, notes) = rows(found)
         let rows = [Row.names] + shown.map { $0.shown.map(PlainText.line) }
@@ -91,7 +91,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         return (lines + notes.map(PlainText.line)).joined(separator: "\n") + "\n"
     }
 
-    /// As RFC 4180 has it. A cell that a spreadsheet would calculate begins with an apostrophe.
+    /// As RFC 4180 says. A cell that a spreadsheet would calculate gets an apostrophe in front.
     private func csv(_ found: PolicyDifference) -> String {
         func quoted(_ cell: String) -> String {
             let isFormula = cell.unicodeScalars.first.map("=+-@".unicodeScalars.contains) ?? false
@@ -106,8 +106,8 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         return rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// The text with others in place of some scalars: a quote that a mark follows is a quote to
-    /// what reads the report, though one character with its mark to `String`.
+    /// The text with some scalars replaced. It works on scalars, since a quote with a combining
+    /// mark is one character to `String`, but a quote to the report's reader.
     private static func replaced(_ text: String, _ others: [Unicode.Scalar: String]) -> String {
         var replaced = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -163,7 +163,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     // MARK: The picture
 
-    /// So many arrows can still be told from each other.
+    /// The most arrows that can still be told apart.
     private static let mostArrows = 60
 
     /// Subjects on the left, items on the right, and an arrow for each area.
@@ -219,7 +219,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     private static func escaped(_ text: String) -> String { markup(PlainText.line(text)) }
 
-    /// Text that is plain already, as a page has it.
+    /// Cleaned text, escaped for HTML.
     private static func markup(_ plain: String) -> String {
         replaced(plain, ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"])
     }

@@ -5,17 +5,17 @@ package import KeychainPolicyModel
 internal import PolicyAnalysis
 
 extension Explanation {
-    /// Something that would have let a request through, had it matched.
+    /// A statement that would have let the request through if it had matched.
     package struct Lacking: Sendable {
         package let id: PolicyText
         package let origin: PolicyOrigin
         /// The effect with its reason.
         package let words: String
-        /// The fields that did not match, with what the request has there.
+        /// The fields that did not match, with the request's values.
         package let fields: [String]
     }
 
-    /// Which of the tests failed that something must pass, rather than nothing fail.
+    /// The test that the request failed for want of a match.
     enum Denial {
         case unreached, closed, never
 
@@ -50,7 +50,7 @@ extension Explanation {
             }
         }
 
-        /// What could have made it pass.
+        /// The statements that could have let it pass.
         func openings(of policy: PolicySet, _ day: Int32) -> [Opening] {
             switch self {
             case .never: []
@@ -116,7 +116,7 @@ extension Explanation.Lacking {
 }
 
 extension PolicyFacts {
-    /// What is there of a field, by its written name.
+    /// The field's value, by its written name.
     fileprivate func words(for name: String, _ operation: PolicyOperation) -> String {
         func words<Value>(_ fact: Fact<Value>, _ word: (Value) -> String) -> String {
             switch fact {

@@ -4,12 +4,12 @@ internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 internal import PolicyAnalysis
 
-/// A decision with where its rules stand, and the rules that missed it by one field.
+/// A decision with the places of its rules, and the rules that missed it by one field.
 package struct Explanation: Sendable {
     package struct Rule: Sendable {
         package let id: PolicyText
         package let origin: PolicyOrigin
-        /// The effect with its reason, or what is required.
+        /// The effect with its reason, or the requirement.
         package let words: String
     }
 
@@ -22,11 +22,11 @@ package struct Explanation: Sendable {
 
     package let decision: PolicyDecision
     package let because: [Rule]
-    /// Who approved of it, as its evidence says.
+    /// The persons who approved, by the request's evidence.
     package let approvers: [String]
-    /// Why it is denied, where no rule is to blame: what would have had to let it through did not.
+    /// Why it is denied where no rule forbids it: no statement let it through.
     package let refusal: String?
-    /// What would have let it through, those first that lack least.
+    /// The statements that would have let it through, the closest ones first.
     package let closest: [Lacking]
     package let nearMisses: [NearMiss]
 
@@ -54,7 +54,7 @@ package struct Explanation: Sendable {
 }
 
 extension PolicyStatement {
-    /// The name of the one part that did not hold; nil when none or several did not.
+    /// The name of the only part that did not match; nil when none or several did not.
     fileprivate func onlyMiss(_ operation: PolicyOperation, _ facts: PolicyFacts) -> String? {
         let failing = match.parts.filter { !isMet(match.truth($0.part, operation, facts)) }
         return failing.count == 1 ? failing.first?.name : nil
@@ -75,7 +75,7 @@ extension PolicySet {
 }
 
 extension PolicyEffect {
-    /// For people.
+    /// The text for people.
     var words: String {
         switch self {
         case .permit(let reason): "permit: \(reason)"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small changes, mostly such as let more through: the mistakes that a test should not let pass. Each
-// changes one part of a match alone.
+// Small changes that mostly let more through: the mistakes that a test should catch. Each changes
+// one part of a match.
 internal import KeychainPolicyModel
 
-/// Something changed, and how. nil: taken out.
+/// A changed value and the change in words; a nil value means removed.
 struct Mutation<Value> {
     let words: String
     let value: Value
@@ -22,7 +22,7 @@ struct Mutation<Value> {
 
 extension PolicyRule {
     var mutations: [Mutation<PolicyRule?>] {
-        // A decision does not count limits.
+        // Decisions don't count limits.
         if case .limit = effect { return [] }
         return [Mutation("removed", nil)]
             + match.mutations.map {
@@ -211,7 +211,7 @@ extension PolicyDemand {
         var found = constraint.weakened.map { change in
             change.map { PolicyDemand($0, within: within, scope: scope) }
         }
-        // Export and change-acl take a fresh proof whatever is written.
+        // Export and change-acl need a fresh proof whatever the policy says.
         let bounded = PolicyOperations([.init(.export), .init(.changeACL)])
         if !operations.isSubset(of: bounded) {
             let longer = within == .zero ? .minutes(1) : within * 2
@@ -242,7 +242,7 @@ extension PolicyDuration {
 }
 
 extension PolicyConstraint {
-    /// Fewer of what is listed wanted, here or in a part.
+    /// The same constraint with one fewer of its parts needed, here or in a part.
     fileprivate var weakened: [Mutation<PolicyConstraint>] {
         func inside(
             _ parts: [PolicyConstraint], _ make: ([PolicyConstraint]) -> PolicyConstraint

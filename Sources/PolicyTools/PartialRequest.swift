@@ -2,7 +2,7 @@
 package import KeychainPolicyModel
 
 extension RequestLine {
-    /// The facts of one block, as an object of JSON: `{"service": "mail"}` for an item.
+    /// The facts of one block, as a JSON object: `{"service": "mail"}` for an item.
     package static func facts(
         _ text: String, _ block: PolicyBlock, today: Int32
     ) throws(Mistake) -> PolicyFacts {

@@ -4,18 +4,17 @@ internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 package import PolicyLanguage
 
-/// How much of a set its tests have seen.
+/// The part of a set that its tests cover.
 package struct PolicyCoverage: Sendable {
     package struct Rule: Sendable {
         package let id: PolicyText
         package let origin: PolicyOrigin
-        /// Some test meets it.
+        /// Whether a test meets the rule.
         package internal(set) var isCovered = false
-        /// The fields of the rule, each with whether a test saw it decide against the rule while
-        /// all others were met.
+        /// The fields of the rule, each with whether it alone kept a test from meeting the rule.
         package internal(set) var conditions: [(name: String, isDecisive: Bool)]
 
-        /// A condition was seen true where the rule was met, and false where it decided.
+        /// The conditions that were seen true where the rule was met, and false where they decided.
         package var coveredConditions: Int {
             isCovered ? conditions.count { $0.isDecisive } : 0
         }
@@ -60,8 +59,8 @@ package struct PolicyCoverage: Sendable {
 }
 
 extension LoadedPolicies {
-    /// The rules, scopes and groups that some test meets: what `PolicyCoverage` finds out for each
-    /// condition besides, at the cost of holding each test against each rule.
+    /// The rules, scopes and groups that some test meets. `PolicyCoverage` also finds out each
+    /// condition's coverage, but compares each test with each rule for it.
     var statementsMetByTests: Set<PolicyText> {
         var met: Set<PolicyText> = []
         for file in files where !file.tests.isEmpty {
@@ -76,7 +75,7 @@ extension LoadedPolicies {
                     if let id = ids[number] { met.insert(id) }
                 }
                 for (operation, facts) in evaluator.cases(of: test.request) {
-                    // The engine has no use for them.
+                    // The engine leaves these out.
                     for statement in unfiled
                     where statement.isMet(statement.match.truth(for: operation, facts)) {
                         met.insert(statement.id)
@@ -102,10 +101,10 @@ struct PolicyStatement {
     let match: PolicyMatch
     /// nil for a scope.
     let effect: PolicyEffect?
-    /// So many of the last parts of the match are none that were written there.
+    /// The number of last parts of the match that are not written there.
     var hiddenParts = 0
 
-    /// Only what matches for certain grants.
+    /// A statement that grants must match for certain.
     func isMet(_ truth: Truth) -> Bool {
         effect?.grants == true ? truth == .yes : truth != .no
     }
@@ -121,8 +120,8 @@ extension PolicySet {
 }
 
 extension GroupMembership {
-    /// Each of its members as a statement that grants, with the names of its parts. Which group it is
-    /// about is none of them.
+    /// Each member as a statement that grants, with the names of its parts. The group itself is
+    /// none of the parts.
     var parts: [(statement: PolicyStatement, names: [String])] {
         let item = PolicyCondition.text(.accessGroup, [.literal(group)])
         return members.enumerated().map { place, member in
@@ -146,7 +145,7 @@ extension PolicyEffect {
     }
 }
 
-/// One of the things that must hold for a rule to match.
+/// A part of a rule that must hold for it to match.
 enum MatchPart {
     case operations
     case condition(Int)
@@ -177,7 +176,7 @@ extension PolicyMatch {
 }
 
 extension PolicyCoverage.Rule {
-    /// `first`: where the statement's parts begin among the conditions.
+    /// `first` is the index of the statement's first part among the conditions.
     fileprivate mutating func note(_ seen: TestBench.Seen, from first: Int) {
         if seen.isMet { isCovered = true }
         for (place, isDecisive) in seen.decisive.enumerated() where isDecisive {

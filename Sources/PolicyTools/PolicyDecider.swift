@@ -3,8 +3,8 @@ internal import KeychainPolicyCompiler
 internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 
-/// Decides requests in full: by the compiled engine, or by the definition itself where a set is
-/// more than the engine holds.
+/// Makes full decisions: with the compiled engine, or with the reference evaluator where the engine
+/// can't hold the set.
 package struct PolicyDecider: Sendable {
     private let compiled: CompiledPolicy?
     private let reference: ReferenceEvaluator
@@ -18,6 +18,6 @@ package struct PolicyDecider: Sendable {
         compiled?.decision(on: request) ?? reference.decide(request)
     }
 
-    /// The most rules that any request makes the engine look at.
+    /// The most rules that the engine evaluates for any request.
     var mostCandidates: Int { compiled?.mostCandidates ?? reference.policy.rules.count }
 }

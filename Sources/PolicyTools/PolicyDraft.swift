@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PolicyLanguage
 
-/// The first policies of a machine, with their tests, made of a few answers (`policy init`).
+/// The first policies of a machine, with their tests, made from a few answers (`policy init`).
 package struct PolicyDraft: Sendable {
     package enum Machine: String, CaseIterable, Sendable {
         case server, laptop, shared
@@ -15,7 +15,7 @@ package struct PolicyDraft: Sendable {
         }
     }
 
-    /// For what something is asked, or refused.
+    /// The requests for which the user is asked, or which are refused.
     package enum Ask: String, CaseIterable, Sendable {
         case ssh, reading, export, locked
 
@@ -30,9 +30,9 @@ package struct PolicyDraft: Sendable {
     }
 
     package enum Mistake: Error, Equatable {
-        /// No `name.service`.
+        /// Not of the form `name.service`.
         case unit(String)
-        /// Two units that differ in nothing but what an access group can't be called.
+        /// Two units whose names as access groups would be equal.
         case alike(String)
         case group(String)
         case ask(String)
@@ -46,7 +46,7 @@ package struct PolicyDraft: Sendable {
 
     package let files: [File]
 
-    /// `operators` is the Unix group whose members put the units' secrets in place.
+    /// `operators` is the Unix group whose members store the units' secrets.
     package init(
         _ machine: Machine, units: [String], operators: String, asks: [Ask]
     ) throws(Mistake) {
@@ -85,8 +85,8 @@ package struct PolicyDraft: Sendable {
 
     // MARK: Names
 
-    /// The unit's name as an access group and in ids: `postgresql` of `postgresql@*.service`; nil for
-    /// what is no service. A template is none: no process is ever in it.
+    /// The unit's name as an access group and in ids: `postgresql` for `postgresql@*.service`. nil
+    /// for a unit that is no service, and for a template, which never has a process.
     private static func name(of unit: String) -> String? {
         let ending = ".service"
         guard unit.hasSuffix(ending), unit.utf8.count <= Identifier.longest,

@@ -5,13 +5,13 @@ package import KeychainPolicyModel
 internal import PolicyAnalysis
 internal import PolicyLanguage
 
-/// The rules of a set as a picture: from who asks, through the rule, to what it is about.
+/// The rules of a set as a graph: from the subject, through the rule, to the item.
 package struct PolicyGraph: Sendable {
     private let policy: PolicySet
 
     package init(_ policy: PolicySet) { self.policy = policy }
 
-    /// Graphviz's language.
+    /// The graph in Graphviz's language.
     package var dot: String {
         var lines = [
             "digraph policy {", "  rankdir=LR;", "  node [fontname=\"sans-serif\"];",
@@ -69,7 +69,7 @@ extension PolicyEffect {
 }
 
 extension PolicyOperations {
-    /// As a policy names them.
+    /// The operations, as a policy writes them.
     var words: String {
         self == .all
             ? "all"
@@ -108,7 +108,7 @@ extension PolicyCondition {
     }
 }
 
-/// A text as Graphviz quotes it.
+/// A text quoted for Graphviz.
 private struct DOTText: CustomStringConvertible {
     let description: String
 

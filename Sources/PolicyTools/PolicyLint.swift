@@ -7,9 +7,9 @@ package import PolicyLanguage
 internal import PolicyRequestSpace
 package import PolicySyntax
 
-/// What a set probably does not mean.
+/// Statements of a set that are probably not meant so.
 package struct PolicyLint: Sendable {
-    /// Something a policy names and a machine may lack.
+    /// A name in a policy that a machine may lack.
     package enum Name: Sendable, Hashable {
         case unit(String)
         case group(String)
@@ -24,8 +24,8 @@ package struct PolicyLint: Sendable {
     package private(set) var diagnostics: [Diagnostic] = []
     private let files: [PolicyText: PolicyFile]
 
-    /// `today` is the local date in days since 1970-01-01; `machine` says whether the machine has
-    /// something, nil where that is of no interest.
+    /// `today` is the local date in days since 1970-01-01; `machine` tells whether the machine has
+    /// the name, nil skips that check.
     package init(
         _ loaded: LoadedPolicies, today: Int32, on machine: ((Name) -> Bool)? = nil
     ) {
@@ -40,7 +40,8 @@ package struct PolicyLint: Sendable {
         diagnostics = Array(Set(diagnostics)).sorted()
     }
 
-    /// The part of it that is a mistake for certain: rules that do nothing, or refuse everything.
+    /// The findings that are certainly mistakes: rules without an effect, or that refuse
+    /// everything.
     package init(forCheckOf loaded: LoadedPolicies, today: Int32) {
         files = Dictionary(
             loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
@@ -81,7 +82,7 @@ package struct PolicyLint: Sendable {
         let isOver = Set(over.map(\.id))
         for finding in PolicyAnalysis(policy, day: today).findings()
         where !isOver.contains(finding.id) {
-            // That two rules say the same has been told.
+            // Two equal rules were reported already.
             guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
             let places = finding.by.compactMap { places[$0] }.joined(separator: ", ")
             let foreign = rules[finding.id]?.match.box.foreignField
@@ -102,7 +103,8 @@ package struct PolicyLint: Sendable {
         }
     }
 
-    /// What a program of the same user can take over opens what it names to all of them.
+    /// Reports grants to a program that another program of the same user can take over: they open
+    /// the items to all of that user's programs.
     private mutating func checkPrograms(_ policy: PolicySet) {
         for rule in policy.rules
         where rule.effect.grants && !rule.tags.contains("same-user")
@@ -202,7 +204,7 @@ package struct PolicyLint: Sendable {
 }
 
 extension PolicySet {
-    /// What has ended before the day.
+    /// The statements that have ended before the day.
     fileprivate func over(
         on day: Int32
     ) -> [(id: PolicyText, origin: PolicyOrigin, lastDay: Int32)] {
@@ -224,7 +226,7 @@ extension [PolicyCondition] {
 }
 
 extension PolicyBox {
-    /// A field that none of the box's operations has, in words.
+    /// A field that none of the box's operations has, in words; nil if there is none.
     fileprivate var foreignField: String? {
         let foreign = conditions.first { condition in
             condition.operations.isDisjoint(with: operations)
@@ -261,7 +263,7 @@ extension PolicyConstraint {
 }
 
 extension PolicyMatch {
-    /// In the rule and its exceptions.
+    /// The texts of the field in the rule and its exceptions.
     fileprivate func literals(of field: TextField) -> [PolicyText] {
         ([box] + exceptions).flatMap(\.conditions).filter { $0.isText(field) }
             .flatMap(\.patterns).compactMap {

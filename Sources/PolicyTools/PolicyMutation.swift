@@ -9,8 +9,9 @@ package struct PolicyMutation: Sendable {
     /// What was changed, in words.
     package let change: String
 
-    /// Changes that no test notices, and how many were tried. A file's tests run against the
-    /// file's rules, so each file is changed by itself, and then the set for the files of tests.
+    /// Changes that no test catches, and the number of tried ones. A file's tests run against the
+    /// file's rules, so each file is changed by itself, and then the whole set for the files of
+    /// tests.
     package static func survivors(
         of loaded: LoadedPolicies
     ) -> (tried: Int, survivors: [PolicyMutation]) {
@@ -28,9 +29,9 @@ package struct PolicyMutation: Sendable {
     }
 }
 
-/// What became of the changes of some files.
+/// The results of the changes in some files.
 private struct MutationCount {
-    /// Where in the whole set, which its own tests run against, they stand; replaced ones don't.
+    /// Their indices in the whole set, against which its own tests run; replaced rules have none.
     let rules: [PolicyText: Int]
     let scopes: [PolicyText: Int]
     let groups: [PolicyText: Int]

@@ -4,7 +4,7 @@ internal import PolicyAnalysis
 package import PolicyLanguage
 package import PolicySyntax
 
-/// The assertions of a set, proved or refuted.
+/// The assertions of a set with their results.
 package struct PolicyProofs: Sendable {
     package private(set) var diagnostics: [Diagnostic] = []
     package private(set) var provedCount = 0

@@ -3,8 +3,8 @@ internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 internal import PolicyLanguage
 
-/// What another set makes of requests that were recorded. A record keeps the names of items back, so
-/// they count as unknown; where the answer hangs on them it says so.
+/// Decides recorded requests under another set. A record has no names of items, so they count as
+/// unknown; where the answer depends on them, it says so.
 package struct PolicyReplay: Sendable {
     package enum Verdict: Sendable, Hashable {
         case same, otherwise, perhaps
@@ -14,7 +14,7 @@ package struct PolicyReplay: Sendable {
 
     package init(_ policy: PolicySet) { self.policy = policy }
 
-    /// `requires`: what was asked for then, as canonical JSON.
+    /// `requires` is the recorded requirement, as canonical JSON.
     package func verdict(
         on request: PolicyRequest, was outcome: PolicyOutcome, _ requires: String?
     ) -> (verdict: Verdict, decision: PolicyDecision) {
@@ -22,14 +22,14 @@ package struct PolicyReplay: Sendable {
         let isSame = decision.answers(outcome, requires)
         let open = undecided(by: request)
         guard !open.isEmpty else { return (isSame ? .same : .otherwise, decision) }
-        // At the other end: what tightens matches not, and what widens does.
+        // The other extreme: statements that restrict don't match, and statements that grant do.
         let loosest = ReferenceEvaluator(policy.settling(open)).decide(request)
         let isCertain =
             loosest.outcome == decision.outcome && loosest.requires == decision.requires
         return (isCertain ? (isSame ? .same : .otherwise) : .perhaps, decision)
     }
 
-    /// The statements of which can't be told whether they match, for want of a name.
+    /// The statements whose match depends on a name that is missing.
     private func undecided(by request: PolicyRequest) -> Set<PolicyText> {
         let cases = ReferenceEvaluator(policy).cases(of: request)
         return Set(
@@ -61,8 +61,8 @@ extension PolicyMatch {
 }
 
 extension PolicySet {
-    /// The set in which those that tighten are gone, and those that widen hold whatever an item is
-    /// called.
+    /// The set without those statements that restrict, and with those that grant matching every
+    /// item's name.
     fileprivate func settling(_ ids: Set<PolicyText>) -> PolicySet {
         var copy = self
         copy.closed.removeAll { ids.contains($0.id) }

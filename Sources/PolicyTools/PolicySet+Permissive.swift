@@ -2,7 +2,7 @@
 package import KeychainPolicyModel
 
 extension PolicySet {
-    /// The same, every rule and scope of which only says what it would do.
+    /// The same set with every rule and scope permissive.
     package var permissive: PolicySet {
         var copy = self
         for place in copy.rules.indices { copy.rules[place].mode = .permissive(untilDay: .max) }

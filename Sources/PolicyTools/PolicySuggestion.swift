@@ -5,16 +5,16 @@ internal import PolicyAnalysis
 internal import PolicyLanguage
 internal import PolicyRequestSpace
 
-/// The smallest rules that would let through what was refused, or what rules on trial would refuse.
-/// For a person to read and to choose from: nothing is put in force.
+/// The smallest rules that would let refused requests through, or requests that rules on trial
+/// would refuse. A person reads them and chooses; none is put in force.
 package struct PolicySuggestion: Sendable {
     /// A file of policies; empty where there is nothing to suggest.
     package private(set) var text = ""
     private var drafts: [Draft] = []
-    /// What no rule could let through, in words.
+    /// The requests that no rule could let through, in words.
     private var others: [String] = []
 
-    /// Some requests were refused; others would have been by rules on trial.
+    /// `refused` were refused; rules on trial would have refused `onTrial`.
     package init(
         _ refused: [PolicyRequest], onTrial: [PolicyRequest] = [], under policy: PolicySet,
         day: Int32
@@ -78,7 +78,7 @@ package struct PolicySuggestion: Sendable {
     }
 }
 
-/// One rule that is suggested.
+/// One suggested rule.
 private struct Draft {
     let effect: String
     var operations: PolicyOperations
@@ -87,7 +87,7 @@ private struct Draft {
     let itemWords: String
     let isNameless: Bool
 
-    /// nil for a program that nothing is known of, and for a share of no known group.
+    /// nil for an unknown program, and for a share of an unknown group.
     init?(_ facts: PolicyFacts, _ effect: String, _ operations: PolicyOperations) {
         guard let subject = Self.subject(facts) else { return nil }
         self.effect = effect
@@ -112,7 +112,7 @@ private struct Draft {
         isNameless = TextField.itemNames.contains { facts[$0] == .unknown }
     }
 
-    /// The strongest that is known of the program.
+    /// The strongest known condition on the program.
     static func subject(
         _ facts: PolicyFacts
     ) -> (conditions: [PolicyCondition], words: String, isWeak: Bool)? {
@@ -147,7 +147,7 @@ private struct Draft {
             match: PolicyMatch(PolicyBox(operations: operations, subject.conditions + item)))
     }
 
-    /// The rule, with what it would open written above it.
+    /// The rule, with the accesses it would open in a comment above it.
     func lines(id: String, under policy: PolicySet, _ day: Int32) -> [String] {
         var wider = policy
         wider.rules.append(rule(id))

@@ -6,19 +6,19 @@ internal import PolicyAnalysis
 package import PolicyLanguage
 package import PolicySyntax
 
-/// The tests of a set, run. A file's tests hold for its own rules, whatever lies beside it; those
-/// of a `*_test.yaml` for the whole set in force.
+/// The results of a set's tests. A file's tests run against its own rules alone; those of a
+/// `*_test.yaml` against the whole set in force.
 package struct PolicyTestRun: Sendable {
     package struct Outcome: Sendable {
         package let test: PolicyTest
         package let decision: PolicyDecision
-        /// What is not as expected; empty: passed.
+        /// The differences from the expectations; empty if the test passed.
         package let differences: [String]
         package var passed: Bool { differences.isEmpty }
     }
 
     package let outcomes: [Outcome]
-    /// A failure each, and tests that name rules there are none of.
+    /// A diagnostic for each failure, and for each unknown rule that a test names.
     package let diagnostics: [Diagnostic]
 
     package init(_ loaded: LoadedPolicies) {
@@ -31,7 +31,7 @@ package struct PolicyTestRun: Sendable {
             for test in file.tests {
                 let outcome = Outcome(test, decider)
                 outcomes.append(outcome)
-                // More are not told, so that a hopeless file is soon done with.
+                // Further ones are not reported, so that a file full of mistakes costs little.
                 guard diagnostics.count < LoadedPolicies.mostDiagnostics else { continue }
                 diagnostics += Self.unknownRules(test, ids, file)
                 if !outcome.passed { diagnostics.append(Self.failure(outcome, file, policy)) }
@@ -88,7 +88,7 @@ extension PolicyTestRun.Outcome {
 }
 
 extension PolicyTest.Expected {
-    /// In words, one difference each.
+    /// The differences in words, one each.
     func differences(_ decision: PolicyDecision) -> [String] {
         var found: [String] = []
         func compare<Value: Equatable>(

@@ -9,12 +9,12 @@ package enum RequestLine {
     package static let longest = 1 << 20
     private static let bounds = JSONReader.Bounds(deepest: 16, mostValues: 1 << 19)
 
-    /// Why a line is no request.
+    /// Why a line can't be read as a request.
     package struct Mistake: Error, Sendable {
         package let message: String
     }
 
-    /// `today` stands where the request has no `at`: local date in days since 1970-01-01.
+    /// `today` is used where the request has no `at`: the local date in days since 1970-01-01.
     package static func read(
         _ line: some StringProtocol, today: Int32
     ) throws(Mistake) -> PolicyRequest {
@@ -32,8 +32,8 @@ package enum RequestLine {
         return request
     }
 
-    /// A JSON value as values of the language: numbers and booleans as they are written. `null` is
-    /// refused, and numbers that are not whole.
+    /// A JSON value as a value of the language: numbers and booleans as they are written. `null`
+    /// and numbers that are not whole are refused.
     static func value(_ text: some StringProtocol) throws(Mistake) -> YAMLNode {
         do throws(JSONReader.Mistake) {
             return try node(try JSONReader.read(Array(text.utf8), bounds))

@@ -3,7 +3,7 @@ package import KeychainPolicyModel
 internal import PolicyLanguage
 internal import PolicySyntax
 
-/// What the keychain service says of a process: the subject and the circumstances of a request that
+/// The keychain service's facts about a process: the subject and the environment of a request that
 /// it would make (`ProcessSubject.words`).
 package struct SubjectReport: Sendable {
     /// The groups whose items are the program's own.
@@ -35,7 +35,7 @@ package struct SubjectReport: Sendable {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// As `explain` and `decide` take it.
+    /// The form that `explain` and `decide` read.
     package func json(_ operation: PolicyOperation) -> String {
         let parts =
             ["\"operation\": \(JSONText(operation.rawValue))", "\"subject\": \(subject)"]
@@ -43,7 +43,7 @@ package struct SubjectReport: Sendable {
         return "{" + parts.joined(separator: ", ") + "}"
     }
 
-    /// As tests take it, with a comment at each fact that is not known.
+    /// The form that tests read, with a comment at each unknown fact.
     package var yaml: String {
         let groups = accessGroups.isEmpty ? "none" : accessGroups.joined(separator: ", ")
         let blocks = [("subject", subject), ("when", environment)].map { name, facts in
@@ -63,8 +63,8 @@ package struct SubjectReport: Sendable {
             }.joined()
     }
 
-    /// The request that the process would make for an item, which is one of its own where the item's
-    /// group is left out, in a keychain that is open and has a password.
+    /// The request that the process would make for an item, in a keychain that is open and has a
+    /// password. Without the item's group, the item is one of its own.
     package func request(
         _ operation: PolicyOperation, item: PolicyFacts, today: Int32
     ) throws(RequestLine.Mistake) -> PolicyRequest {
@@ -83,7 +83,7 @@ package struct SubjectReport: Sendable {
 
 /// Values as policies write them.
 enum YAMLText {
-    /// On one line.
+    /// The value on one line.
     static func flow(_ node: YAMLNode) -> String {
         switch node.content {
         case .scalar(let text): isPlain(text) ? text : JSONText(text).description
@@ -93,7 +93,7 @@ enum YAMLText {
         }
     }
 
-    /// Whether the text means itself without quotes, wherever a value stands.
+    /// Whether the text needs no quotes as a value.
     private static func isPlain(_ text: String) -> Bool {
         guard let first = text.utf8.first, isLetterOrDigit(first) || first == UInt8(ascii: "/")
         else { return false }

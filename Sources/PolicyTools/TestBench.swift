@@ -3,12 +3,13 @@ internal import KeychainPolicyModel
 internal import PolicyAnalysis
 internal import PolicyLanguage
 
-/// Tests and the set that they run against. What a change of one statement does to them is found
-/// out of those tests alone in whose cases the statement counts before the change and not after
-/// it, or the other way round.
+/// Tests and the set that they run against. To find the effect of changing one statement, only
+/// those tests are run again in which the statement applies either before or after the change, but
+/// not both.
 struct TestBench {
-    /// A statement that did not count in the one case of a test, and does. Apart from its name, which
-    /// no test expects there, it does the same as any other of the effect and mode; nil: a scope.
+    /// A statement that newly applies to the only case of a test. Apart from its name, which no
+    /// test expects there, it acts like any other with the effect and mode; a nil effect is a
+    /// scope.
     private struct Newcomer: Hashable {
         let effect: PolicyEffect?
         let mode: PolicyMode
@@ -17,16 +18,16 @@ struct TestBench {
     let policy: PolicySet
     let tests: [PolicyTest]
     private var index: CaseIndex
-    /// Of each case its test.
+    /// For each case its test.
     private let owners: [Int]
     /// The cases that are the only ones of their tests.
     private let single: CaseSet
-    /// Of each test the groups of its items, and the rules and scopes that may count in it, whether
-    /// or not its program is a member.
+    /// For each test the groups of its items, and the rules and scopes that may apply, whether or
+    /// not its program is a member.
     private let groupsOf: [[GroupMembership]]
     private var rulesOf: [[Int]]
     private var scopesOf: [[Int]]
-    /// The single cases in which such a statement is known to change nothing that is expected.
+    /// The single cases in which such a statement is known to leave the expected result unchanged.
     private var unmoved: [Newcomer: CaseSet] = [:]
 
     init(_ policy: PolicySet, _ tests: [PolicyTest]) {
@@ -59,7 +60,7 @@ struct TestBench {
         }
     }
 
-    /// The cases that it may match, with each membership.
+    /// The cases that it may match, with either membership.
     private mutating func near(_ match: PolicyMatch) -> CaseSet {
         match.parts.map(\.part).filter { !match.tellsMembers($0) }.reduce(index.everything) {
             $0 & index.meeting($1, of: match, certainly: false)
@@ -77,7 +78,7 @@ struct TestBench {
         index.meeting(rule.match, certainly: rule.effect.grants)
     }
 
-    /// Whether a test fails with this rule instead of the one that stands there; nil: with none.
+    /// Whether a test fails with this rule in place of the existing one; nil removes it.
     mutating func notices(_ rule: PolicyRule?, at place: Int) -> Bool {
         let old = policy.rules[place]
         let before = meeting(old)
@@ -112,7 +113,7 @@ struct TestBench {
         }
     }
 
-    /// Whether a test fails of those of the cases.
+    /// Whether a test of these cases fails.
     private mutating func notices(
         _ changed: CaseSet, _ before: CaseSet, _ newcomer: Newcomer?,
         _ change: (inout PolicySet) -> Void
@@ -128,7 +129,7 @@ struct TestBench {
         return false
     }
 
-    /// The cases whose programs the group takes in.
+    /// The cases whose programs the group makes members.
     private mutating func joining(_ group: GroupMembership) -> CaseSet {
         var joined = CaseSet(of: owners.count)
         for member in group.members {
@@ -149,11 +150,11 @@ struct TestBench {
         return !tests[test].expected.differences(decision).isEmpty
     }
 
-    /// What the cases show of a statement.
+    /// The coverage of a statement by the cases.
     struct Seen {
-        /// One meets it.
+        /// Whether a case meets it.
         let isMet: Bool
-        /// Of each part whether one meets all the others and not it.
+        /// For each part, whether a case meets all other parts but not this one.
         let decisive: [Bool]
     }
 

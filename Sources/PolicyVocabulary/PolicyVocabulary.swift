@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the keys, facts and words of policies mean, each in a sentence: for the JSON Schema and for
-/// editors. docs/policies.md has the same at more length.
+/// The meaning of the keys, facts and words of policies, each in a sentence: for the JSON Schema
+/// and for editors. docs/policies.md has the same in more detail.
 package enum PolicyVocabulary {
-    /// Of a key in a part of a file, by the name that the schema gives to the part; nil where there
+    /// The meaning of a key in a part of a file, by the schema's name of the part; nil where there
     /// is none.
     package static func key(_ key: String, in part: String) -> String? {
         keys[part]?[key] ?? (match.contains(part) ? keys["match"]?[key] : nil)
     }
 
-    /// Of a word that stands as a value; `key` is whose value.
+    /// The meaning of a word as a value of `key`.
     package static func word(_ word: String, of key: String) -> String? {
         switch key {
         case "operations", "operation": operations[word]

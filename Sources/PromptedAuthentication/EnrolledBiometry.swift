@@ -3,16 +3,16 @@ internal import FoundationEssentials
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
-/// What fprintd has enrolled for a user, as one fingerprint of its files: any finger more or less is
-/// another. Only root can read them. When the folders were changed counts too: what is bound to a set
-/// does not come back to life where a finger is added and taken away again.
+/// A user's fingers enrolled in fprintd, as one digest over its files, which only root can read.
+/// Each finger more or less changes the digest. The folders' times of change count too: an item
+/// bound to a set of fingers must not open again after a finger was added and removed.
 enum EnrolledBiometry {
-    /// fprintd's own.
+    /// fprintd's own folder.
     static let folder = "/var/lib/fprint"
     private static let mostFiles = 256
     private static let largestFile = 4 * 1024 * 1024
 
-    /// Empty where nothing is enrolled, or it can't be told.
+    /// The digest; empty where nothing is enrolled, or it can't be told.
     static func state(of account: String, in folder: String = folder) -> [UInt8] {
         guard !account.isEmpty, !account.contains("/"), account != ".", account != ".." else {
             return []
@@ -20,7 +20,7 @@ enum EnrolledBiometry {
         let own = folder + "/" + account
         var files: [String] = []
         var folders = [(name: "", changed: changed(own))]
-        // Safe: each is an index when it is read, and grows no further than `mostFiles`.
+        // Safe: `next` is an index where it is used, and grows no further than `mostFiles`.
         var next = 0
         while next < folders.count {
             let folder = folders[next].name
@@ -53,7 +53,8 @@ enum EnrolledBiometry {
         return KeyedHash.fingerprint(digests)
     }
 
-    /// Seconds; 0 where it can't be told. Items are bound to these words of it.
+    /// The time of change in seconds since 1970; 0 where it can't be told. Items are bound to the
+    /// digest of this number's text, so its format must not change.
     private static func changed(_ folder: String) -> Double {
         let facts = try? FileManager.default.attributesOfItem(atPath: folder)
         return (facts?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0

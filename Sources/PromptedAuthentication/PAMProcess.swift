@@ -5,21 +5,21 @@ internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
-/// One transaction of a PAM service in a process of its own, whatever its modules do in there: sleep,
-/// crash, or talk without end.
+/// One transaction of a PAM service in a process of its own. Its modules may sleep, crash or talk
+/// without end, and the daemon goes on.
 struct PAMProcess: Sendable {
-    /// Twenty rounds of sixteen messages, and what `keychain-auth` says itself.
+    /// Twenty rounds of sixteen messages, and the messages of `keychain-auth` itself.
     private static let mostMessages = 20 * 16 + 8
-    /// For a process that has said its last word.
+    /// Seconds for a process to end after its last message.
     private static let farewell = 0.2
     private static let glance = 0.5
 
     let starter: any AuthenticationStarter
     let request: AuthenticationRequest
-    /// From the moment the question is shown.
+    /// Counted from the moment the question is shown.
     let deadline: Duration
 
-    /// - Parameter hasAnswered: whether anything was typed, however the question ended.
+    /// - Parameter hasAnswered: whether anything was typed, also where the question failed.
     func ask(
         _ title: String, on prompter: Prompter, unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
@@ -38,7 +38,7 @@ struct PAMProcess: Sendable {
             unless: { isMoot() || running.state(withinSeconds: 0) == .lost },
             end: {
                 running.end()
-                // What a module left running may hold the other end.
+                // A process that a module left running may hold the other end.
                 channel.hangUp()
                 prompter.hangUp()
             })
@@ -47,7 +47,8 @@ struct PAMProcess: Sendable {
         do throws(RequestError) {
             return try converse(title, channel, running, prompter, &hasAnswered)
         } catch {
-            // The prompter was hung up, or an answer had no reader, because of that.
+            // A lost process explains the error: the prompter was hung up, or an answer had no
+            // reader.
             guard running.state(withinSeconds: 0) != .lost else {
                 throw .failed(.noAuthentication)
             }
@@ -81,8 +82,8 @@ struct PAMProcess: Sendable {
         return .failed
     }
 
-    /// nil where nothing will follow, also where a module left something running that keeps the other
-    /// end open.
+    /// nil where no further message will come, also where a process that a module left running
+    /// keeps the other end open.
     private static func next(
         _ channel: ConversationChannel, _ running: any RunningAuthentication
     ) -> ConversationMessage? {

@@ -5,15 +5,14 @@ internal import KeychainPolicyModel
 internal import PAMSetup
 internal import Synchronization
 
-/// The PAM services of ours that this machine has, with the modules they name: `keychain-NAME`, in
-/// the folders that libpam reads. One that is not there is answered by PAM's `other`, and proves
-/// nothing.
+/// The installed PAM services `keychain-NAME`, with the modules that they name, from the folders
+/// that libpam reads. Without its file a service is answered by PAM's `other`, and proves nothing.
 final class PAMServices: Sendable {
-    /// Those of libpam, the one that counts first.
+    /// The folders of libpam; a service's file in the first one wins.
     static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
     private static let prefix = "keychain-"
     private static let longest = 64 * 1024
-    /// An administrator who adds a service waits this long for it.
+    /// A service that an administrator adds is noticed after at most this time.
     private static let validFor: Duration = .seconds(2)
 
     private struct Known {
@@ -25,7 +24,7 @@ final class PAMServices: Sendable {
 
     init(folders: [String] = folders) { self.folders = folders }
 
-    /// What can be proven by them.
+    /// The methods that the installed services can prove.
     func methods() -> Set<PolicyMethod> {
         let now = ContinuousClock.now
         return known.withLock { known in
@@ -40,7 +39,7 @@ final class PAMServices: Sendable {
         var seen: Set<String> = []
         var usable: Set<String> = []
         for folder in folders {
-            // The first folder's file is the one that counts.
+            // The first folder's file wins.
             for name in FolderNames.all(in: folder)
             where name.hasPrefix(Self.prefix) && seen.insert(name).inserted {
                 if Self.hasItsModules(folder + "/" + name) { usable.insert(name) }
@@ -50,7 +49,7 @@ final class PAMServices: Sendable {
         return Set(factors + usable.map { .pam(PolicyText($0)) })
     }
 
-    /// Whether every module that the file names, outside of what it includes, is installed.
+    /// Whether every module that the file itself names is installed; included files are not read.
     private static func hasItsModules(_ path: String) -> Bool {
         guard
             let file = try? FileContents(reading: path, limit: longest, followingLinks: true),

@@ -3,61 +3,63 @@ internal import CallerIdentity
 internal import KeychainModel
 internal import Synchronization
 
-/// Keeps programs from wearing a user out with questions, and from guessing the answers: so many
-/// questions a minute in one place; a pause after each question with a wrong answer, which doubles
-/// until a right one comes; and a longer one for a program that has heard no, about the same items
-/// or all in all.
+/// Keeps programs from wearing a user out with questions, and from guessing the answers. There is a
+/// limit of questions a minute in one place. A pause follows each question with a wrong answer, and
+/// doubles until a right one comes. A longer pause follows a program's denials, about the same
+/// items or all in all.
 ///
 /// A question costs its pause from the moment it is shown until an answer shows that it was no
-/// guess: otherwise all that are shown at once would be free. A no is heard where it was said, so
-/// that no program is silenced by what another answers on a terminal of its own. Guesses are
-/// counted for all of a user's terminals, since programs make as many as they like, and for the
-/// desktop apart; and for each terminal apart on which the user has proven to be the user, which no
-/// program can do on one of its own: what is guessed elsewhere holds up no question there.
+/// guess: otherwise all questions shown at once would be free. A denial counts only in the place
+/// where it was given, so that a program that denies on a terminal of its own silences no other
+/// program. Guesses are counted for all of a user's terminals together, since a program can make
+/// any number of terminals, and separately for the desktop. Each terminal on which the user has
+/// given a proof is counted by itself, as a program can't give one on a terminal of its own:
+/// guesses made elsewhere hold up no question there.
 ///
-/// Counts while the daemon runs. Whatever programs do, a user's counts take bounded memory.
+/// The counts last while the daemon runs. A user's counts take bounded memory.
 final class PromptRateLimiter: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// Which program asks, where, and about what.
+    /// The program that asks, the place, and the subject of the question.
     struct Matter: Sendable {
         let user: UInt32
         let program: String
         let place: PrompterPlace
         let items: [ItemReference]
-        /// The keychain that is to be opened, where the question is about all of it: by whichever
-        /// program.
+        /// The keychain to be opened, where the question is about all of it. Denials about it count
+        /// for all programs together.
         var keychain: String?
-        /// What else it would change (`Question.change`).
+        /// What else the question would change (`Question.change`).
         var change: String?
     }
 
     enum Outcome: Sendable {
-        /// PAM says that it is the user.
+        /// PAM has authenticated the user.
         case proven
         /// The user said yes, which proves nothing.
         case agreed
-        /// Something was typed, and it was not right: broken off or not.
+        /// Something was typed that was not right, whether or not the question was cancelled
+        /// afterwards.
         case wrong
         case declined
-        /// Nothing was typed. A wet finger is no guess.
+        /// Nothing was typed. A finger that the reader can't read is no guess.
         case undecided
     }
 
     private static let window: Duration = .seconds(60)
     private static let mostInWindow = 10
     private static let mostInAll = 60
-    /// Wrong answers and a no cost at least this much time.
+    /// A wrong answer or a denial costs at least this much time.
     private static let shortestPause: Duration = .seconds(2)
     private static let longestPause: Duration = .seconds(300)
-    /// The second no about the same items, keychain or change is taken for an answer; of one program
-    /// the fifth.
+    /// The number of denials after which questions stop: the second about the same items, keychain
+    /// or change, the fifth of one program.
     private static let patience = (items: 2, program: 5)
     private static let firstSilence: Duration = .seconds(60)
     private static let longestSilence: Duration = .seconds(900)
-    /// A no is remembered so long after the silence that followed it.
+    /// A denial is remembered for this long after the silence that followed it.
     private static let memory: Duration = .seconds(3600)
-    /// Items of one question that are counted by themselves.
+    /// The number of items of one question that are counted one by one.
     private static let mostItems = 20
     static let mostSubjects = 512
     static let mostUsers = 1024
@@ -65,7 +67,7 @@ final class PromptRateLimiter: Sendable {
 
     private struct Subject: Hashable {
         enum Name: Hashable {
-            /// All that it asks for.
+            /// All requests of a program.
             case program(String)
             case item(ItemReference, of: String)
             case keychain(String)
@@ -83,15 +85,15 @@ final class PromptRateLimiter: Sendable {
         var count = 0
         var silentUntil: Instant
     }
-    /// How fast answers may be guessed.
+    /// Limits how fast answers may be guessed.
     private struct Pace {
         var wrong = 0
         var pausedUntil: Instant?
-        /// Where questions are shown, each of which may be answered wrongly.
+        /// The places of the questions shown now, each of which may be answered wrongly.
         var shown: [PrompterPlace] = []
         var latest: Instant?
 
-        /// When the next may be shown, as if those that are shown were answered wrongly.
+        /// When the next question may be shown, as if those shown now were answered wrongly.
         var next: Instant? {
             guard !shown.isEmpty, let latest else { return pausedUntil }
             let pause = doubled(shortestPause, wrong + shown.count - 1, atMost: longestPause)
@@ -102,7 +104,8 @@ final class PromptRateLimiter: Sendable {
         var asked: [(at: Instant, place: PrompterPlace)] = []
         var terminals = Pace()
         var desktop = Pace()
-        /// Of terminals on which something was proven; the one that asked least lately gives way.
+        /// The paces of terminals on which a proof was given; the one used least recently is
+        /// removed first.
         var proven: [PrompterPlace: Pace] = [:]
         var denials: [Subject: Denials] = [:]
         var latest: Instant
@@ -125,7 +128,7 @@ final class PromptRateLimiter: Sendable {
             }
         }
 
-        /// The question is shown no more, whichever pace it was shown by.
+        /// Ends the count of a shown question, whichever pace it was shown by.
         mutating func close(_ place: PrompterPlace) {
             if let shown = self[pace: place].shown.firstIndex(of: place) {
                 self[pace: place].shown.remove(at: shown)
@@ -145,7 +148,8 @@ final class PromptRateLimiter: Sendable {
     }
     private let states = Mutex<[UInt32: State]>([:])
 
-    /// Refuses what `begin` would refuse; counts nothing.
+    /// Refuses as `begin` would, apart from the pause for questions that are shown now; counts
+    /// nothing.
     func check(_ matter: Matter, at now: Instant = .now) throws(RequestError) {
         let isAllowed = states.withLock { states in
             guard let state = states[matter.user] else { return true }
@@ -155,7 +159,7 @@ final class PromptRateLimiter: Sendable {
         guard isAllowed else { throw .refused(.tooManyRequests) }
     }
 
-    /// Whether it waits for others that are shown just now, in other places than `queue`.
+    /// Whether the question waits for questions shown now in other places than `queue`.
     func isWaiting(
         _ matter: Matter, besides queue: PrompterPlace?, at now: Instant = .now
     ) -> Bool {
@@ -165,7 +169,7 @@ final class PromptRateLimiter: Sendable {
         }
     }
 
-    /// A question is shown. Each that does not throw is followed by an `end`.
+    /// Counts a question that is shown. Each call that does not throw needs an `end`.
     func begin(_ matter: Matter, at now: Instant = .now) throws(RequestError) {
         let isAllowed = states.withLock { states in
             var state = states[matter.user] ?? State(latest: now)
@@ -254,7 +258,7 @@ final class PromptRateLimiter: Sendable {
                 denials.silentUntil = now + doubled(firstSilence, surplus, atMost: longestSilence)
             }
             if state.denials[subject] == nil, state.denials.count >= mostSubjects {
-                // The one that has the least to say.
+                // The subject with the fewest denials is forgotten first.
                 let least = state.denials.min {
                     ($0.value.count, $0.value.silentUntil) < ($1.value.count, $1.value.silentUntil)
                 }

@@ -33,7 +33,7 @@ final class PromptWatchdog: @unchecked Sendable {
                 _ = condition.wait(until: min(deadline, .now + Self.glance))
             }
         }
-        // A question that nothing would end is not asked.
+        // Without a watching thread nothing would end the question, so it is ended at once.
         if !isWatching { end() }
     }
 

@@ -8,8 +8,8 @@ internal import KeychainSecrets
 package import KeychainUserPresence
 
 extension PromptedAuthenticator {
-    /// The person types a name and what PAM asks of that person, where the asker's own questions are
-    /// shown. A wrong answer counts as a guess of the asker's.
+    /// Asks for the approval of another person, on the asker's own prompter: the person types a
+    /// name, and then answers PAM. A wrong answer counts as the asker's guess.
     package func approval(
         by names: [String], _ question: Question, for client: any Client
     ) throws(RequestError) -> String {
@@ -26,7 +26,8 @@ extension PromptedAuthenticator {
                 settled = .declined
                 throw .refused(.cancelled)
             }
-            // A policy may name the asker among those who approve: that approval counts for nothing.
+            // A policy may name the asker among the approvers: the asker's own approval counts for
+            // nothing.
             guard names.contains(name), name != asker else {
                 settled = .wrong
                 try? prompter.show(.error("\(name) can't approve this."))
@@ -55,7 +56,7 @@ extension PromptedAuthenticator {
         }
     }
 
-    /// The one who may approve, or the one who is typed; nil where none is.
+    /// The only possible approver, or the name that is typed; nil where the question is cancelled.
     private func approver(
         among names: [String], _ question: Question, _ prompter: Prompter, _ client: any Client
     ) throws(RequestError) -> String? {

@@ -12,15 +12,17 @@ extension PromptedAuthenticator {
     private enum Outcome {
         case allowed(ConsentResult)
         case refused
-        /// The user wanted to, but the proof was not given.
+        /// The user chose to allow it, but the proof was not given.
         case notProven
     }
 
-    /// One question on one prompter: what may be, and who says so. A "yes" that is typed into a
-    /// terminal may be a program's, so that only windows do without a proof, and never for good.
+    /// Asks on one prompter what the program may do, and for the proof that the choice needs. A
+    /// program can type a “yes” into a terminal, so that only a choice in a window needs no further
+    /// proof, and “always” needs one even there.
     ///
-    /// `candidate` is looked for when a prompter is there: a program that offers its terminal is told
-    /// to start one for a name that exists and for one that does not.
+    /// `candidate` is called only when a prompter is there: a program that offers its terminal is
+    /// told to start a prompter for a name that exists as well as for one that does not, and so
+    /// learns nothing.
     package func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(RequestError) -> ConsentResult? {
@@ -47,7 +49,7 @@ extension PromptedAuthenticator {
                 question, on: prompter, for: client
             ) { prompter, settled throws(RequestError) in
                 isShown = true
-                // Left unanswered is a no as well.
+                // An unanswered question counts as a denial.
                 settled = .declined
                 let outcome = try consent(question, options, account, prompter, &settled, client)
                 try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
@@ -70,7 +72,7 @@ extension PromptedAuthenticator {
         guard let choice = try choice(question, options, prompter, client), choice != .deny,
             let proof = options.proofs[choice]
         else { return .refused }
-        // A yes in a window is one to whatever else asks for a yes.
+        // A yes in a window also counts as the confirmation that a policy asks for.
         let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
         guard choice == .always || agreed.isEmpty else {
             settled = .agreed

@@ -10,14 +10,15 @@ extension PromptedAuthenticator {
         case ended(RequestError)
     }
 
-    /// The daemon's own question: no PAM service knows what opens a keychain.
+    /// Asks for what opens a keychain. The daemon itself checks the answer, as no PAM service
+    /// could.
     package func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(RequestError) -> Bool
     ) throws(RequestError) {
         let outcome = try withPrompter(for: client, question) {
             prompter, settled throws(RequestError) in
-            // The answer to one client is an answer to all that waited behind it.
+            // The answer to one client also serves the clients that waited behind it.
             let outcome =
                 isOpen()
                 ? Outcome.opened
@@ -41,7 +42,7 @@ extension PromptedAuthenticator {
                 if settled == .undecided { settled = .declined }
                 return .ended(.refused(.cancelled))
             }
-            // However it ends from here: something was typed.
+            // Something was typed, which counts as wrong unless it opens the keychain.
             settled = .wrong
             do throws(RequestError) {
                 if try opens(typed) {

@@ -13,12 +13,12 @@ package import KeychainUserPresence
 /// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The
 /// asking program sees none of it.
 package final class PromptedAuthenticator: Authenticator {
-    /// From the moment the question is shown.
+    /// Counted from the moment the question is shown.
     static let deadline: Duration = .seconds(60)
-    /// As many as PAM's modules give.
+    /// The number of tries that PAM modules usually give.
     static let mostTries = 3
     private static let arrivalDeadline: Duration = .seconds(10)
-    /// Less than a client's own patience.
+    /// Shorter than a client's own timeout.
     private static let longestWait: Duration = .seconds(100)
     private static let glanceMilliseconds: UInt32 = 200
 
@@ -41,7 +41,7 @@ package final class PromptedAuthenticator: Authenticator {
             || (client.offersTerminal && client.caller.terminal != nil)
     }
 
-    /// Where the user has said no a few times, or was asked too often, no question is put for a while.
+    /// Returns false for a while after a few denials or too many questions.
     package func wouldAsk(_ question: Question, for client: any Client) -> Bool {
         guard let place = prompters.prompter(for: client.caller)?.place ?? terminal(of: client)
         else { return false }
@@ -81,7 +81,7 @@ package final class PromptedAuthenticator: Authenticator {
         let outcome = try withPrompter(for: client, question) {
             prompter, settled throws(RequestError) in
             var hasAnswered = false
-            // Broken off after something was typed: that was not right, or is not known to be.
+            // A question that is cancelled after something was typed counts as a wrong answer.
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
             let outcome = try transaction.ask(
                 question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
@@ -91,7 +91,8 @@ package final class PromptedAuthenticator: Authenticator {
             case .success: settled = .proven
             case .cancelled where !hasAnswered: settled = .declined
             case .accountRefused: settled = .wrong
-            // Where nothing has been typed: a wet finger is no guess, and a password may follow.
+            // Where nothing was typed, the outcome stays undecided: a finger that the reader can't
+            // read is no guess, and a password may follow.
             case .failed, .unavailable, .cancelled, .tooManyTries: break
             }
             return outcome
@@ -104,7 +105,7 @@ package final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// - Parameter asker: who asks, where that is another person than the account's.
+    /// - Parameter asker: the asking user's name, where the account is another person's.
     func transaction(
         _ service: String, of account: String, asker: String? = nil, for client: any Client
     ) -> PAMProcess {
@@ -113,7 +114,8 @@ package final class PromptedAuthenticator: Authenticator {
         return PAMProcess(starter: starter, request: request, deadline: Self.deadline)
     }
 
-    /// A yes in a window: it shows that a person at the screen agrees, and not which person.
+    /// Asks for a yes in a window, which shows that a person at the screen agrees, but not which
+    /// person.
     private func confirm(_ question: Question, for client: any Client) throws(RequestError) {
         let agrees = try withPrompter(for: client, question) {
             prompter, settled throws(RequestError) in
@@ -154,7 +156,7 @@ package final class PromptedAuthenticator: Authenticator {
         return answer
     }
 
-    /// Asks something that is no proof, and that no PAM module asks.
+    /// Asks a question that gives no proof and that no PAM module asks.
     private func ask(
         _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ client: any Client
@@ -164,7 +166,7 @@ package final class PromptedAuthenticator: Authenticator {
         return answer
     }
 
-    /// The answer, while more may be asked; nil where the user gives none.
+    /// Returns the answer, after which more may be asked; nil where the user cancels.
     package func reply(
         to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ client: any Client
@@ -174,7 +176,7 @@ package final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// Until it is over, no answer has come in time, or the client no longer waits for it.
+    /// Converses until `body` returns, the deadline passes, or the client no longer waits.
     func conversing<R>(
         about question: Question, _ prompter: Prompter, _ client: any Client,
         _ body: () throws(RequestError) -> R
@@ -188,8 +190,7 @@ package final class PromptedAuthenticator: Authenticator {
         return try body()
     }
 
-    /// One question at a time, and not too many of them. A prompter that something went wrong with
-    /// is not asked again.
+    /// Shows one question at a time, within the limits. A prompter that failed is not asked again.
     func withPrompter<R>(
         for client: any Client, _ question: Question,
         _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(RequestError) -> R
@@ -198,8 +199,7 @@ package final class PromptedAuthenticator: Authenticator {
         return try show(question, on: try find(for: client), for: client, body)
     }
 
-    /// Waits for its turn behind questions that are shown elsewhere; refuses where there are too
-    /// many of them.
+    /// Waits for its turn behind questions shown elsewhere; refuses where there are too many.
     package func check(_ client: any Client, _ question: Question?) throws(RequestError) {
         let registered = prompters.prompter(for: client.caller)
         guard let place = registered.map(\.place) ?? terminal(of: client) else {
@@ -217,7 +217,7 @@ package final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// It counts from the moment in which the prompter has no other to show.
+    /// The question counts from the moment at which the prompter shows no other.
     func show<R>(
         _ question: Question, on prompter: Prompter, for client: any Client,
         _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(RequestError) -> R
@@ -248,7 +248,7 @@ package final class PromptedAuthenticator: Authenticator {
         client.offersTerminal ? .terminal(of: client.caller) : nil
     }
 
-    /// The registered prompter, else one that the asking program starts on its terminal.
+    /// Returns the registered prompter, else one that the asking program starts on its terminal.
     func find(for client: any Client) throws(RequestError) -> Prompter {
         if let registered = prompters.prompter(for: client.caller) { return registered }
         guard let place = terminal(of: client) else { throw .refused(.interactionNotAllowed) }

@@ -6,21 +6,21 @@ package import KeychainLocalSocket
 package import KeychainSecrets
 internal import KeychainLinuxSystem
 
-/// A prompter's connection: shows what it is told, and brings back what was typed.
+/// The connection to a prompter, which shows questions and returns the typed answers.
 package final class Prompter: @unchecked Sendable {
-    /// Questions that wait behind the one that is shown.
+    /// The number of questions that may wait behind the shown one.
     private static let mostWaiting = 3
-    /// Less than a client's own patience.
+    /// Shorter than a client's own timeout.
     private static let longestWait: Duration = .seconds(100)
     private static let glance: Duration = .milliseconds(200)
 
     package let user: UInt32
     package let place: PrompterPlace?
-    /// nil for one on a terminal.
+    /// nil for a prompter on a terminal.
     private let screen: LoginScreen?
     private let drawsWindows: Bool
     private let connection: ServerConnection
-    /// One question at a time.
+    /// Guards the turns: one question is shown at a time.
     private let turn = Condition()
     private var isTaken = false
     private var waiting = 0
@@ -38,21 +38,22 @@ package final class Prompter: @unchecked Sendable {
 
     package var isAlive: Bool { !connection.peerHungUp() && screen?.isAlive ?? true }
 
-    /// Returns when it can show nothing any more.
+    /// Returns when the prompter can't show questions any more.
     package func waitForEnd() { connection.waitForHangUp(orEndOf: screen?.server) }
 
-    /// Whether a yes came from a window on the user's own screen, where no program of a terminal
-    /// could type it. Ask after the answer: another program can have the display's name, and show
-    /// the dialog, once its server has ended.
+    /// Whether a yes comes from a window on the user's own screen, where no program of a terminal
+    /// could type it. Ask after the answer: once the display's server has ended, another program
+    /// can take the display's name and show the dialog.
     package var showsWindows: Bool { drawsWindows && screen?.isAlive ?? false }
 
-    /// On a terminal a prompter in the background could show a question, and hear no answer.
+    /// False for a prompter in the background of a terminal: it could show a question, but not read
+    /// the answer.
     var canAsk: Bool {
         guard isAlive else { return false }
         return place?.isTerminal == false || connection.process?.isInForeground ?? false
     }
 
-    /// Waits behind at most three other questions. Each that does not throw is followed by a
+    /// Waits behind at most three other questions. Each call that does not throw needs a
     /// `giveBack`.
     package func take(unless isMoot: () -> Bool = { false }) throws(RequestError) {
         turn.lock()
@@ -87,8 +88,8 @@ package final class Prompter: @unchecked Sendable {
         }
     }
 
-    /// The answer to the question; nil when the user cancelled. One that was there before it was
-    /// asked is not the user's answer.
+    /// The answer to the question; nil when the user cancelled. An answer that was sent before the
+    /// question is not the user's, and refused.
     package func ask(_ question: ServerMessage.Prompt) throws(RequestError) -> HeldSecret? {
         guard !connection.hasUnread else { throw .refused(.interactionNotAllowed) }
         try show(question)
@@ -102,6 +103,6 @@ package final class Prompter: @unchecked Sendable {
         } catch { throw .refused(.interactionNotAllowed) }
     }
 
-    /// Ends the connection; a reply that is waited for is waited for no longer.
+    /// Ends the connection, also for a thread that waits for a reply.
     func hangUp() { connection.shutDown() }
 }

@@ -5,8 +5,8 @@ internal import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 
-/// The prompters that wait for questions: one for each display and each terminal, and those that
-/// were started for a single question.
+/// The prompters that wait for questions: one for each display and each terminal, and prompters
+/// that were started for a single question.
 ///
 /// Only the installed `keychain-prompter` may register: it is setgid, and the kernel reports the
 /// group of the process that connects.
@@ -18,8 +18,8 @@ package final class PrompterRegistry: @unchecked Sendable {
     }
 
     static let challengeBytes = 16
-    /// A program may promise prompters and start none: each is waited for some seconds, so one user's
-    /// leave room for all others'.
+    /// A program may promise prompters and start none, and each is awaited for some seconds: the bound
+    /// for one user leaves room for the others.
     private static let mostAwaitedOfUser = 16
     private static let mostAwaited = 512
 
@@ -29,7 +29,7 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     package init() {}
 
-    /// Keeps a prompter for its place until it hangs up; refused while another is there.
+    /// Keeps a prompter for its place until it hangs up; refused while another one is alive there.
     package func register(_ prompter: Prompter) throws(RequestError) {
         guard let place = prompter.place else { throw .state(.noSession) }
         condition.lock()
@@ -38,7 +38,7 @@ package final class PrompterRegistry: @unchecked Sendable {
         registered[place] = prompter
     }
 
-    /// Windows of a login that another has taken the screen from are seen by no user.
+    /// False for a display whose login is not active: its user can't see its windows.
     private static func isInFront(_ place: PrompterPlace) -> Bool {
         guard case .display(_, let login) = place else { return true }
         return LoginSessions.isActive(login) == true
@@ -51,7 +51,7 @@ package final class PrompterRegistry: @unchecked Sendable {
     }
 
     package func prompter(for caller: Caller) -> Prompter? {
-        // Looked at after the lock: logind may take its time to answer.
+        // Checked without the lock, as logind may take long to answer.
         let candidates = registered(at: PrompterPlace.all(for: caller))
         return candidates.first {
             $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
@@ -68,7 +68,7 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     // MARK: Prompters for one question
 
-    /// A name under which a prompter of the user's there may attach, once.
+    /// Returns a challenge with which a prompter of the user's at the place may attach, once.
     package func expect(
         at place: PrompterPlace, for user: UInt32
     ) throws(RequestError) -> [UInt8] {
@@ -92,7 +92,7 @@ package final class PrompterRegistry: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits until the expected prompter is there, the client no longer waits, or time is up.
+    /// Waits until the expected prompter has attached, the client no longer waits, or time is up.
     func arrival(
         of challenge: [UInt8], within time: Duration, unless isGone: () -> Bool
     ) -> Prompter? {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// JSON put together piece by piece, of which texts may be secret: all of it is written in locked
-/// memory.
+/// JSON built piece by piece, with texts that may be secret: all of it is written in locked memory.
 package struct JSONLine {
     private enum Piece {
         case raw([UInt8])
@@ -10,15 +9,15 @@ package struct JSONLine {
     }
 
     private var pieces: [Piece] = []
-    /// Bytes that an escape has at the most.
+    /// The most bytes of an escape.
     private static let longestEscape = 6
 
     package init() {}
 
-    /// JSON as it is.
+    /// Appends JSON without changes.
     package mutating func append(raw text: String) { pieces.append(.raw(Array(text.utf8))) }
 
-    /// A text between its quotes, which must be well-formed UTF-8.
+    /// Appends a text with its quotes; it must be well-formed UTF-8.
     package mutating func append(text: HeldSecret) { pieces.append(.text(text)) }
 
     package mutating func append(text: String) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// Reads one JSON value (RFC 8259) and takes nothing else: no comment, no second value, no name twice,
-/// no text that is not well-formed.
+/// Reads one JSON value (RFC 8259) and refuses anything else: comments, a second value, a name that
+/// occurs twice, a text that is not well-formed.
 package struct JSONReader {
-    /// It says where, and nothing of what stands there.
+    /// The error has the place, and nothing of the content.
     package struct Malformed: Error, Equatable {
-        /// Bytes before it.
+        /// The number of bytes before it.
         package let place: Int
         package let line: Int
     }
 
-    /// What a text may be made of, however few bytes it takes.
+    /// The limits of a text, whatever its length.
     package struct Bounds: Sendable {
         let deepest: Int
-        /// Each value takes memory of its own.
+        /// Limited, since each value takes memory of its own.
         let mostValues: Int
 
         package init(deepest: Int, mostValues: Int) {
@@ -51,7 +51,7 @@ package struct JSONReader {
 
     private var malformed: Malformed { Malformed(place: cursor.place, line: line) }
 
-    /// No line ends anywhere else than here: a text has none.
+    /// Counts lines here only, since texts have no line ends.
     private mutating func passBlanks() {
         while let byte = cursor.peeked, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
         {
@@ -134,7 +134,7 @@ package struct JSONReader {
         return value
     }
 
-    /// The characters of a number, in the one order in which JSON has them.
+    /// The characters of a number, in JSON's order.
     private mutating func number() throws(Malformed) -> JSONText {
         let start = cursor.place
         _ = cursor.take(UInt8(ascii: "-"))
@@ -149,7 +149,7 @@ package struct JSONReader {
         return JSONText(source, start..<cursor.place)
     }
 
-    /// How many there are, which is one at least.
+    /// The number of digits, which is at least one.
     private mutating func digits() throws(Malformed) -> Int {
         let start = cursor.place
         while let byte = cursor.peeked, (0x30...0x39).contains(byte) {

@@ -9,33 +9,33 @@ package struct JSONValue {
         case number(JSONText)
         case text(JSONText)
         case list([JSONValue])
-        /// In the order in which they are written; no name is there twice.
+        /// In the order in which they are written; no name occurs twice.
         case object([(name: String, value: JSONValue)])
     }
 
     package let content: Content
-    /// Of the text, where the value begins; the first is 1.
+    /// The line on which the value begins, counted from 1.
     package let line: Int
 
-    /// A member of an object; nil of other values, and where it is missing or null.
+    /// A member of an object; nil for other values, and where it is missing or null.
     package subscript(_ name: String) -> JSONValue? {
         guard let member = members.first(where: { $0.name == name })?.value else { return nil }
         if case .null = member.content { return nil }
         return member
     }
 
-    /// Of an object; none of other values.
+    /// The members of an object; empty for other values.
     package var members: [(name: String, value: JSONValue)] {
         if case .object(let members) = content { members } else { [] }
     }
 
-    /// Of a list; none of other values.
+    /// The elements of a list; empty for other values.
     package var elements: [JSONValue] { if case .list(let list) = content { list } else { [] } }
 
-    /// A text that may be a secret; nil of other values.
+    /// A text that may be a secret; nil for other values.
     package var text: JSONText? { if case .text(let text) = content { text } else { nil } }
 
-    /// nil for what is no whole number of 64 bits.
+    /// nil for other values than whole numbers of 64 bits.
     package var number: Int64? {
         guard case .number(let text) = content else { return nil }
         return text.secret.plainText.flatMap { Int64($0) }
@@ -50,8 +50,8 @@ package struct JSONValue {
     package func number(_ name: String) -> Int64? { self[name]?.number }
 }
 
-/// A text between its quotes, or the characters of a number: a place in what was read, which holds
-/// all of it. The reader has looked at each escape.
+/// A text between its quotes, or the characters of a number: a range of the source, which it keeps
+/// alive. The reader has checked each escape.
 package struct JSONText {
     private let source: HeldSecret
     private let range: Range<Int>
@@ -63,9 +63,9 @@ package struct JSONText {
 
     package var isEmpty: Bool { range.isEmpty }
 
-    /// Without its escapes.
+    /// The text without its escapes.
     package var secret: HeldSecret {
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than its character.
         var writer = SecretWriter(capacity: range.count)
         var cursor = SecretCursor(source, range)
         while let byte = cursor.next() {
@@ -81,9 +81,9 @@ package struct JSONText {
     }
 }
 
-/// The character that stands behind a backslash.
+/// The character after a backslash.
 enum JSONEscape {
-    /// nil for what is none; half of a surrogate pair is none.
+    /// nil for an unknown escape; half of a surrogate pair is one.
     static func next(_ cursor: inout SecretCursor) -> Unicode.Scalar? {
         switch cursor.next() {
         case UInt8(ascii: "\""): "\""

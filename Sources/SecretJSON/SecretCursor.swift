@@ -15,7 +15,7 @@ package struct SecretCursor: IteratorProtocol {
         end = min(range.upperBound, secret.bytes.count)
     }
 
-    /// The next byte, which stays the next.
+    /// The next byte, without moving on.
     package var peeked: UInt8? {
         guard place < end else { return nil }
         return secret.bytes.withBytes { $0.byte(place) }
@@ -27,7 +27,7 @@ package struct SecretCursor: IteratorProtocol {
         return byte
     }
 
-    /// Passes over the next byte if it is this one.
+    /// Moves past the next byte if it is this one.
     package mutating func take(_ byte: UInt8) -> Bool {
         guard peeked == byte else { return false }
         place += 1
@@ -61,8 +61,8 @@ extension HeldSecret {
         return true
     }
 
-    /// The bytes as text outside locked memory: for what is no secret. nil for what is no text, has a
-    /// NUL in it, or is longer than a name, an address or a number ever is.
+    /// The bytes as text outside of locked memory, for values that are no secret. nil for bytes
+    /// that are no text, have a NUL, or are longer than any name, address or number.
     package var plainText: String? {
         let longest = 16 * 1024
         guard bytes.count <= longest, isText, !contains(0) else { return nil }

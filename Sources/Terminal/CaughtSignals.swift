@@ -2,15 +2,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// Where the handler writes the number of a signal that came.
+/// The descriptor to which the handler writes the number of each signal.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Holds signals back while the terminal is not as it was, or a secret lies where it must not stay, and
-/// lets them have their way afterwards. There is one at a time.
+/// Holds signals back while the terminal's modes are changed, or a secret is where it must not
+/// stay, and raises them afterwards. Only one may exist at a time.
 package final class CaughtSignals {
     private static let numbers = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGALRM]
 
-    /// Readable once a signal came.
+    /// Readable once a signal has come.
     package let descriptor: Int32
     private let writing: Int32
     private var before: [(number: Int32, action: sigaction)] = []
@@ -36,7 +36,7 @@ package final class CaughtSignals {
             }
             var old = sigaction()
             guard unsafe sigaction(number, &action, &old) == 0 else { continue }
-            // A signal that was ignored stays so.
+            // An ignored signal stays ignored.
             if unsafe old.__sigaction_handler.sa_handler.isIgnoring {
                 _ = unsafe sigaction(number, &old, nil)
             } else {
@@ -45,7 +45,7 @@ package final class CaughtSignals {
         }
     }
 
-    /// Puts the handlers back and raises what came meanwhile.
+    /// Restores the handlers and raises the signals that came meanwhile.
     package func release() {
         for (number, action) in before {
             var action = action

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A program that takes this one's place on the terminal.
+/// Replaces this process by another program on the same terminal.
 package enum ForegroundProgram {
-    /// Returns only where the program can't be started. It gets this process's environment, and
-    /// `name` as the name that it was started by.
+    /// Returns only where the program can't be started. The program gets this process's
+    /// environment, and `name` as its argv[0].
     package static func replaceThisProcess(
         with path: String, as name: String? = nil, arguments: [String]
     ) -> TerminalError {

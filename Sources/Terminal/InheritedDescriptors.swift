@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The descriptors that a program with more rights than its starter found open.
+/// The open descriptors that a program with more rights than its starter inherited.
 package enum InheritedDescriptors {
-    /// Closes everything from `first` on, and makes sure that 0, 1 and 2 are open, so that no file
-    /// opened later is taken for one of them.
+    /// Closes all descriptors from `first` on, and makes sure that 0, 1 and 2 are open, so that no
+    /// file opened later becomes one of them.
     package static func tidy(closingFrom first: Int32) throws(TerminalError) {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(number, F_GETFD) < 0 {

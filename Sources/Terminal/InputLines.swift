@@ -2,13 +2,13 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// Standard input line by line, read no further than each line's end: what follows belongs to another
+/// Standard input line by line. No byte after a line's end is read, as it belongs to another
 /// reader.
 package enum InputLines {
     private static let longest = 64 * 1024
 
-    /// nil at the end of the input. Of bytes that are no UTF-8 the text is repaired. A line that is
-    /// too long is passed over: what follows is the next.
+    /// nil at the end of the input. Invalid UTF-8 is repaired. A line that is too long is skipped,
+    /// and the next one is returned.
     package static func next() throws(TerminalError) -> String? {
         guard let line = try read(passesOver: true) else { return nil }
         return line.withBytes { bytes in
@@ -19,8 +19,8 @@ package enum InputLines {
     /// The line in locked memory; nil at the end of the input, or where it is too long.
     package static func secret() -> SecretBytes? { (try? read(passesOver: true)) ?? nil }
 
-    /// The line in locked memory; nil at the end of the input. After a line that is too long nothing
-    /// more is to be read: its rest is still there.
+    /// The line in locked memory; nil at the end of the input. After a line that is too long
+    /// nothing more may be read, since its rest is still there.
     package static func secretLine() throws(TerminalError) -> SecretBytes? {
         try read(passesOver: false)
     }

@@ -2,7 +2,7 @@
 internal import Glibc
 internal import KeychainSecrets
 
-/// Reads one line key by key, straight into locked memory.
+/// Reads one line key by key, directly into locked memory.
 struct LineReading {
     private static let pollMilliseconds: Int32 = 250
 
@@ -26,7 +26,7 @@ struct LineReading {
 
     func read(unless isOver: () -> Bool) throws(TerminalError) -> SecretBytes {
         var length = 0
-        // One byte more, for the key that ends the line.
+        // The extra byte is for the key that ends the line.
         let line = try SecretBytes(count: Terminal.longestAnswer + 1) {
             (span: inout MutableRawSpan) throws(TerminalError) in
             // Safe: `fill` stays within the buffer it borrows.
@@ -62,7 +62,8 @@ struct LineReading {
                 isTooLong = false
             case .erase: _ = unsafe erase(&length, buffer)
             case .text:
-                // The last byte is never filled: the line goes on being read, and is refused.
+                // The last byte is never kept: a line that is too long is read to its end, and then
+                // refused.
                 if length == Terminal.longestAnswer {
                     isTooLong = true
                 } else {
@@ -78,7 +79,7 @@ struct LineReading {
             var waiting = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                // No events: only its end is of interest. A negative number is passed over.
+                // No events: only a hang-up is awaited. poll(2) ignores a negative number.
                 pollfd(fd: listener ?? -1, events: 0, revents: 0),
             ]
             // Safe: the array has the three entries it is said to have.
@@ -101,7 +102,7 @@ struct LineReading {
         }
     }
 
-    /// Takes back the last character with all its bytes; false when there is none.
+    /// Removes the last character with all its bytes; returns false when there is none.
     private func erase(_ length: inout Int, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard length > 0 else { return false }
         var isContinuation: Bool
@@ -117,7 +118,7 @@ struct LineReading {
     }
 
     private func show(_ bytes: UnsafeRawBufferPointer) {
-        // An answer in sight shows no control characters either.
+        // Control characters are not echoed in a visible answer either.
         // Safe: the caller lends one byte of its buffer for this call.
         guard let first = unsafe bytes.first, first >= 0x20 else { return }
         _ = unsafe StandardStream.write(bytes, to: descriptor)

@@ -2,16 +2,16 @@
 
 /// Text that another user may have written, made safe to show on a terminal.
 package enum PlainText {
-    /// Lines stay lines. Control characters, invisible ones and those that change the direction of
-    /// reading are shown as `\u{…}`.
+    /// The text with its line ends. Control characters, invisible ones and those that change the
+    /// direction of reading become `\u{…}`.
     package static func escaped(_ text: String) -> String {
         escaped(text, keepingLines: true)
     }
 
-    /// The same on one line.
+    /// The same, with line ends escaped too.
     package static func line(_ text: String) -> String { escaped(text, keepingLines: false) }
 
-    /// JSON that means the same: its texts, where alone these can be, have such characters as
+    /// JSON with the same meaning: in its texts, the only place for such characters, they become
     /// `\uXXXX`.
     package static func json(_ text: String) -> String {
         var shown = String.UnicodeScalarView()

@@ -2,7 +2,7 @@
 package import KeychainSecrets
 
 extension SecretBytes {
-    /// The secret's lines, without their ends. An end behind the last line begins no other.
+    /// The secret's lines, without their ends. A line end at the very end begins no further line.
     package borrowing func lines() -> [HeldSecret] {
         var starts = [0]
         withBytes { bytes in

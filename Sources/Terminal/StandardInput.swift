@@ -7,7 +7,7 @@ package enum StandardInput {
     package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     private static let pieceBytes = 64 * 1024
 
-    /// What is there of no secret, after a wait for it; nil at the end, or where it can't be read.
+    /// Waits for input that is no secret and returns it; nil at the end, or where it can't be read.
     package static func piece() -> [UInt8]? {
         while true {
             var count = 0
@@ -21,20 +21,20 @@ package enum StandardInput {
         }
     }
 
-    /// Whether something is there, or the end, within the time.
+    /// Whether input, or its end, is there within the time.
     package static func isReady(withinMilliseconds patience: Int32) -> Bool {
         var item = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         // Safe: one element, which is this function's own.
         return unsafe poll(&item, 1, patience) > 0
     }
 
-    /// Everything up to the end, byte for byte, straight into locked memory.
+    /// The whole input, byte for byte, directly into locked memory.
     package static func read(limit: Int) throws(TerminalError) -> SecretBytes {
         var pieces: [HeldSecret] = []
         var total = 0
         var size = 4096
         while true {
-            // One byte beyond the limit shows that there is more.
+            // One byte beyond the limit shows that there is more input.
             let piece = try fill(min(size, limit + 1 - total))
             total += piece.count
             guard total <= limit else { throw .tooLong }
@@ -51,7 +51,7 @@ package enum StandardInput {
         return writer.finish()
     }
 
-    /// As many bytes as fit, fewer only at the end of the input.
+    /// Reads until the memory is full, or the input ends.
     private static func fill(_ size: Int) throws(TerminalError) -> SecretBytes {
         var length = 0
         let piece = try SecretBytes(count: size) {

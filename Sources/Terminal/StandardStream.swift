@@ -9,7 +9,7 @@ package enum StandardStream: Int32, Sendable {
 
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// False where the other end is gone or full.
+    /// Returns false where the reader has gone or the disk is full.
     @discardableResult
     package func write(_ text: String) -> Bool { Self.write(Array(text.utf8), to: rawValue) }
 

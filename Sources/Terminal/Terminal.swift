@@ -3,15 +3,15 @@ internal import Glibc
 package import KeychainSecrets
 internal import Synchronization
 
-/// The terminal that this process belongs to, whatever its standard input and output are.
+/// The controlling terminal of this process, whatever its standard input and output are.
 ///
-/// What is typed goes from the kernel into locked memory and nowhere else.
+/// Typed answers go from the kernel directly into locked memory.
 package final class Terminal: Sendable {
-    /// Bytes of one answer.
+    /// The most bytes of one answer.
     package static let longestAnswer = 1023
 
     private let descriptor: Int32
-    /// The modes of a terminal and the handlers of signals exist once in a process.
+    /// A process has only one set of signal handlers and terminal modes.
     private static let turn = Mutex(())
 
     package init() throws(TerminalError) {
@@ -22,10 +22,10 @@ package final class Terminal: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether this process may read here; a background job would be stopped instead.
+    /// Whether this process may read here; a background job would be stopped.
     package var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-    /// Shows text on lines of its own, with everything that could deceive its reader escaped.
+    /// Shows text on lines of its own, with characters that could deceive its reader escaped.
     package func say(_ text: String) { show(PlainText.escaped(text) + "\n") }
 
     /// Shows a secret that its user is to write down, on a line of its own, and keeps no copy.
@@ -37,10 +37,10 @@ package final class Terminal: Sendable {
         show("\n")
     }
 
-    /// A line of the user's, without its end.
+    /// Asks for a line, and returns it without its end.
     ///
-    /// The answer is not waited for any more once the other end of the socket `listener` is closed,
-    /// or `isOver`, asked a few times a second, says so.
+    /// Throws `.abandoned` once the other end of the socket `listener` is closed, or once `isOver`,
+    /// which is called a few times a second, returns true.
     package func ask(
         _ question: String, echo: Bool, for listener: Int32? = nil,
         unless isOver: () -> Bool = { false }
@@ -50,7 +50,7 @@ package final class Terminal: Sendable {
             let result: Result<HeldSecret, TerminalError>
             do throws(TerminalError) {
                 let modes = try TypingModes(descriptor)
-                // Last, so that a program that sees the line end finds the terminal as it was.
+                // Last, so that a program that sees the line end finds the modes restored.
                 defer { show("\n") }
                 defer { modes.restore() }
                 show(PlainText.escaped(question))
@@ -59,14 +59,14 @@ package final class Terminal: Sendable {
                     listener: listener)
                 result = .success(HeldSecret(try line.read(unless: isOver)))
             } catch { result = .failure(error) }
-            // Only now, with the terminal as it was, may a signal have its way.
+            // Signals are raised only now, with the modes restored.
             signals.release()
             return try result.get().bytes.copy()
         }
     }
 
-    /// Lets another program have the terminal meanwhile. However that ends, the terminal is as it
-    /// was before a signal that came has its way.
+    /// Lends the terminal to another program. Whatever happens, the modes are restored before a
+    /// signal that came is raised.
     package func lend<R: ~Copyable, E: Error>(
         _ body: () throws(E) -> R
     ) throws(TerminalError) -> Result<R, E> {

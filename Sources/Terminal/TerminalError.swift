@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why nothing was read or written. Never says anything about what was typed.
+/// Why nothing was read or written. It has nothing of the typed text.
 package enum TerminalError: Error, Equatable, Sendable {
     /// The process has no controlling terminal.
     case noTerminal

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The terminal while a line is typed: no echo, each key at once, none of them a signal.
+/// The terminal's modes while a line is typed: no echo, each key at once, and no key a signal.
 ///
-/// Ctrl-C arrives as a key, because as a signal it would also end the program that asked.
+/// Ctrl-C arrives as a key, because as a signal it would also end the asking program.
 final class TypingModes {
-    /// The keys that edit or end a line, as this terminal has them.
+    /// The keys that edit or end a line on this terminal.
     struct Keys {
         let erase: UInt8
         let kill: UInt8
@@ -27,14 +27,14 @@ final class TypingModes {
         modes.c_iflag |= tcflag_t(ICRNL)
         modes.c_cc.5 = 0  // VTIME
         modes.c_cc.6 = 1  // VMIN
-        // What was typed before the question was read is no answer to it.
+        // Keys typed before the question could be read are no answer, and are discarded.
         try TerminalModes.set(descriptor, modes)
     }
 
     func restore() { before.restore() }
 }
 
-/// The modes that a terminal had.
+/// The former modes of a terminal.
 struct TerminalModes {
     let value: termios
     private let descriptor: Int32

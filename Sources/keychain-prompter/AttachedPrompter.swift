@@ -13,7 +13,7 @@ struct AttachedPrompter {
         self.socket = socket
     }
 
-    /// 0 once the question is settled, whichever way.
+    /// Returns 0 once the question is settled, whether or not it succeeded.
     func run() -> Int32 {
         guard let screen = try? TerminalScreen(.askingProgram), screen.isForeground else {
             Complaint.say("the asking program is not in the foreground of a terminal")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Terminal
 
-/// What went wrong, for the user who started the program.
+/// Error messages for the user who started the program.
 enum Complaint {
     static func say(_ text: String) {
         StandardStream.error.write("keychain-prompter: \(PlainText.line(text))\n")

@@ -2,7 +2,7 @@
 internal import KeychainModel
 
 extension DaemonConversation {
-    /// Why the daemon does not want this prompter, and what helps.
+    /// Why the daemon refuses this prompter, and what helps.
     static func meaning(of error: RequestError) -> String {
         switch error {
         case .refused(.notEntitled):

@@ -3,10 +3,10 @@ internal import KeychainMessages
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
-/// Carries the daemon's words to the screen and what is typed back.
+/// Carries the daemon's messages to the screen, and the typed answers back.
 struct DaemonConversation {
     enum Step {
-        /// The daemon took this prompter for what it asked to be.
+        /// The daemon registered this prompter, or attached it to its question.
         case accepted
         case refused(String)
         case underWay
@@ -18,7 +18,7 @@ struct DaemonConversation {
         case screenLost
     }
 
-    /// What nothing follows within this time is shown by itself.
+    /// Seconds to wait for a question to show messages of PAM with; then they are shown alone.
     private static let pauseSeconds = 0.3
 
     private let line: DaemonLine
@@ -29,7 +29,7 @@ struct DaemonConversation {
         self.screen = screen
     }
 
-    /// Waits for the next words and does what they say.
+    /// Waits for the next message and does what it says.
     func step() throws(Failure) -> Step {
         let words: ServerMessage
         do {

@@ -4,7 +4,7 @@ internal import KeychainLocalSocket
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// The connection to the daemon, which must be root's: no other process may ask for a password
+/// The connection to the daemon, which must run as root: no other process may ask for a password
 /// here.
 struct DaemonLine {
     private let connection: ClientConnection
@@ -18,7 +18,7 @@ struct DaemonLine {
         try connection.send(Frame(message: message, secrets: secrets))
     }
 
-    /// Waits as long as it takes, or throws `.timedOut` where no word has begun by then.
+    /// Waits without a limit, or throws `.timedOut` where no message has begun within `seconds`.
     func hear(within seconds: Double? = nil) throws(SocketError) -> ServerMessage {
         let frame: Frame
         do throws(SocketError) {
@@ -36,7 +36,7 @@ struct DaemonLine {
         }
     }
 
-    /// Which side is older, where that is what went wrong.
+    /// Says which side is older, where the versions differ; nil for other errors.
     private static func refusal(_ error: SocketError) -> RequestError? {
         switch error {
         case .older: .state(.olderService)
@@ -45,7 +45,7 @@ struct DaemonLine {
         }
     }
 
-    /// Why there is no line, and what helps.
+    /// Why there is no connection, and what helps.
     static func complaint(_ error: SocketError, at socket: String) -> String {
         refusal(error).map(DaemonConversation.meaning)
             ?? "no keychain service of root's answers at \(socket)"

@@ -4,14 +4,15 @@ internal import Pinentry
 internal import KeychainSecrets
 internal import Terminal
 
-/// How a conversation looks in windows: one dialog for each thing that the user has to see or to
-/// answer, with the daemon's words at its top and PAM's below.
+/// Shows a conversation in windows: one dialog for each message or question, with the daemon's
+/// title at its top and PAM's texts below.
 final class DesktopScreen: QuestionScreen {
-    /// Some toolkits take text for markup where its first line looks like it. This one does not.
+    /// Some toolkits parse text as markup where its first line looks like it. This first line does
+    /// not.
     private static let heading = "The keychain asks:"
     private static let hiddenAnyway = "(What you type is not shown.)"
     private static let longestPrompt = 40
-    /// Of what PAM says without asking the last is kept.
+    /// The number of PAM's messages that are kept for the next dialog; the latest ones win.
     private static let mostNews = 4
 
     private let display: DisplayEnvironment
@@ -19,7 +20,7 @@ final class DesktopScreen: QuestionScreen {
     private var information: [String] = []
     private var complaints: [String] = []
     private(set) var hasNews = false
-    /// What is shown while nothing is asked.
+    /// The dialog shown while no question is asked.
     private var notice: PinentryDialog?
 
     init(_ display: DisplayEnvironment) { self.display = display }
@@ -69,8 +70,8 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
-    /// One dialog after the other, each of two buttons: more are not had everywhere. The one that
-    /// closes a dialog is the one that allows less.
+    /// Asks in one dialog after the other, each with two buttons, as some pinentries have no more.
+    /// Closing a dialog gives the choice that allows less.
     func choose(
         _ choices: [TrustChoice], unless isOver: () -> Bool
     ) throws(ScreenFailure) -> TrustChoice? {
@@ -137,7 +138,7 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
-    /// One that takes the terminal gets it meanwhile.
+    /// Lends the terminal to a dialog that needs it.
     private func withDialog<R>(
         _ body: (PinentryDialog) throws(PinentryError) -> R
     ) throws(PinentryError) -> R {
@@ -168,7 +169,8 @@ final class DesktopScreen: QuestionScreen {
             description: lines.joined(separator: "\n\n"), prompt: label, error: error)
     }
 
-    /// One line, and nothing in it that a toolkit could take for markup or a shortcut.
+    /// Whether the text is one line without characters that a toolkit could parse as markup or a
+    /// shortcut.
     private static func isPlain(_ text: String) -> Bool {
         !text.contains { $0 == "<" || $0 == "&" || $0 == "_" || $0.isNewline }
     }

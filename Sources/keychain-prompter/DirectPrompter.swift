@@ -3,8 +3,8 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import Terminal
 
-/// Answers `keychain-auth` itself, where there is no daemon: the library that started both gave
-/// this one the other end of the conversation as descriptor 3.
+/// Answers `keychain-auth` directly, without a daemon: the library that started both processes
+/// passed the other end of the conversation as descriptor 3.
 struct DirectPrompter {
     private static let descriptor: Int32 = 3
     private static let deadlineSeconds = 120.0

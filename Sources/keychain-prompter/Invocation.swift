@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the command line asks this program to be.
+/// The mode that the command line selects.
 enum Invocation: Equatable {
     /// Answers every question of this login session.
     case register(Place, socket: String)
-    /// Answers the one question that the daemon gave this name.
+    /// Answers the one question to which the daemon gave this challenge.
     case challenge([UInt8], socket: String)
     /// Answers the program at the other end of descriptor 3.
     case conversation
@@ -14,7 +14,7 @@ enum Invocation: Equatable {
     /// Where questions are shown.
     enum Place {
         case terminal, desktop
-        /// On the desktop where there is one.
+        /// The desktop if there is one, else the terminal.
         case either
     }
 

@@ -5,34 +5,34 @@ internal import KeychainSecrets
 enum ScreenFailure: Error {
     /// The client no longer waits for the answer.
     case abandoned
-    /// Nothing can be shown here any more.
+    /// The screen can show nothing any more.
     case lost
 }
 
-/// Where a conversation is shown.
+/// A screen that shows a conversation.
 protocol QuestionScreen {
-    /// The daemon took this prompter.
+    /// Says that the daemon registered this prompter.
     func waits()
-    /// A question begins: who asks for what, in the daemon's words.
+    /// Begins a question: which program asks for what, in the daemon's words.
     func title(_ text: String)
-    /// What PAM has to say.
+    /// Shows a message of PAM.
     func inform(_ text: String)
     func complain(_ text: String)
-    /// Whether PAM has said something that is shown with what follows; and is to be shown now,
-    /// because nothing does.
+    /// Whether there are messages of PAM to show with the next question. If none follows soon,
+    /// `showNews` shows them.
     var hasNews: Bool { get }
     func showNews()
-    /// nil where the user said no.
+    /// nil where the user cancels.
     func ask(
         _ question: String, echo: Bool, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret?
-    /// nil where the user said no.
+    /// nil where the user denies.
     func choose(
         _ choices: [TrustChoice], unless isOver: () -> Bool
     ) throws(ScreenFailure) -> TrustChoice?
-    /// Whether a yes can be asked for, where no program of a terminal could type it.
+    /// Whether a yes can be asked for in a window, where no program of a terminal could type it.
     var showsWindows: Bool { get }
-    /// The program that shows the windows, where there are any.
+    /// The program that shows the windows, if there is one.
     var server: DisplayServer? { get }
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
     func finish(succeeded: Bool)
@@ -41,7 +41,7 @@ protocol QuestionScreen {
 extension QuestionScreen {
     private static var mostTries: Int { 3 }
 
-    /// A new secret, typed twice; nil where the user said no, or never typed the same.
+    /// A new secret, typed twice; nil where the user cancels, or never types the same twice.
     func askNew(
         _ question: String, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret? {

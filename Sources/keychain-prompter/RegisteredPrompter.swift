@@ -3,15 +3,16 @@ internal import Glibc
 internal import KeychainLocalSocket
 internal import KeychainMessages
 
-/// Answers every question of the login session it was started in, until it is interrupted or has
-/// nowhere to show them any more.
+/// Answers every question of the login session it was started in, until it is interrupted or can
+/// show them nowhere any more.
 ///
-/// The daemon ends the line where a question was not answered in time; the prompter then registers
-/// again, as it does when the daemon was started anew.
+/// The daemon ends the connection where a question was not answered in time. The prompter then
+/// registers again, as it does after the daemon was restarted.
 struct RegisteredPrompter {
     private enum End { case lineLost, over }
 
-    /// How often, and how many seconds apart, the daemon is called after it had been there.
+    /// After a lost connection, the number of attempts to connect again; `pauseSeconds` is the time
+    /// between them.
     private static let calls = 60
     private static let pauseSeconds: UInt32 = 1
 

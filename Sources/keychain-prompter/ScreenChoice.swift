@@ -2,7 +2,7 @@
 internal import Pinentry
 internal import Terminal
 
-/// Where a prompter that its user started shows its questions.
+/// Selects the screen of a prompter that its user started.
 enum ScreenChoice {
     enum Failure: Error {
         case noTerminal

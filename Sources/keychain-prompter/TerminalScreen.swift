@@ -3,9 +3,9 @@ internal import KeychainMessages
 internal import KeychainSecrets
 internal import Terminal
 
-/// How a conversation looks on the terminal.
+/// Shows a conversation on the terminal.
 struct TerminalScreen: QuestionScreen {
-    /// Said where the terminal is not one that the user gave to this program.
+    /// Shown where the terminal is not one that the user gave to this program.
     private static let warning = """
         This terminal belongs to the asking program, which could watch what you type.
         """
@@ -43,8 +43,8 @@ struct TerminalScreen: QuestionScreen {
         try ask(question, echo: echo, for: nil, unless: isOver)
     }
 
-    /// nil where the user said no. The client no longer waits once the other end of `listener` is
-    /// closed.
+    /// nil where the user cancels. Throws `.abandoned` once the other end of `listener` is closed,
+    /// as the client then no longer waits.
     func ask(
         _ question: String, echo: Bool, for listener: Int32?,
         unless isOver: () -> Bool = { false }
@@ -66,7 +66,7 @@ struct TerminalScreen: QuestionScreen {
         }
     }
 
-    /// What is neither a choice nor a beginning of one is asked again, a few times.
+    /// Asks again, a few times, for an answer that is neither a choice nor the beginning of one.
     func choose(
         _ choices: [TrustChoice], unless isOver: () -> Bool
     ) throws(ScreenFailure) -> TrustChoice? {
@@ -82,7 +82,7 @@ struct TerminalScreen: QuestionScreen {
         return nil
     }
 
-    /// Whatever runs on the terminal could type it: a yes is not asked for here.
+    /// False: any program on the terminal could type the yes.
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool {
         false
     }
@@ -93,7 +93,7 @@ struct TerminalScreen: QuestionScreen {
 }
 
 extension TrustChoice {
-    /// Each begins with the letter that the choice's own word begins with.
+    /// Each text begins with the same letter as the choice's raw value.
     fileprivate var words: String {
         switch self {
         case .deny: "deny"

@@ -4,9 +4,9 @@ internal import KeychainLinuxSystem
 internal import Pinentry
 internal import Terminal
 
-// This program has a group that its starter has not: nothing of the starter's is trusted but the
-// words on the command line. Where the starter's display is, its pinentry is told, which has no
-// other rights than the starter.
+// This program runs with a group that its starter lacks, so it trusts only the starter's command
+// line. The starter's display is passed on to the pinentry alone, which has no more rights than the
+// starter.
 let display = DisplayEnvironment()
 clearenv()
 let form = Invocation(Array(CommandLine.arguments.dropFirst()))

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import LibCrypto
 internal import MessageBus
 
-/// How secrets travel from a service: encrypted, or in clear where it knows nothing else.
+/// The form of secrets on the bus: encrypted, or in clear where the service supports nothing else.
 struct SecretTransfer {
     struct Given {
         let secret: HeldSecret
@@ -18,7 +18,7 @@ struct SecretTransfer {
 
     private let calls: ServiceCalls
     private let path: String
-    /// nil where they travel in clear.
+    /// nil where secrets travel in clear.
     private let key: HeldSecret?
 
     init(_ calls: ServiceCalls) throws(ImportError) {
@@ -64,9 +64,9 @@ struct SecretTransfer {
         }
     }
 
-    /// nil where the service does not give it now.
+    /// nil where the service does not give the secret now.
     func secret(of item: String) throws(ServiceRefusal) -> Given? {
-        // What is encrypted has a block more at most.
+        // Encryption adds one block at most.
         let most = AttributedLimits.longestSecret + TransferCipher.blockBytes
         let sent: (parameters: [UInt8], value: HeldSecret, type: String)
         do throws(ServiceRefusal) {

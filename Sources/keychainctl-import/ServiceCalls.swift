@@ -4,13 +4,13 @@ internal import KeychainImport
 internal import KeychainLinuxSystem
 internal import MessageBus
 
-/// Why a call to the service came to nothing.
+/// Why a call to the service failed.
 enum ServiceRefusal: Error, Equatable {
-    /// An error, which the service chose.
+    /// An error by the service's choice.
     case refused(String)
-    /// Something longer than an item here may have.
+    /// A value that is longer than an item may have.
     case tooLong
-    /// No answer in time, none that the interface has, or the bus is gone.
+    /// There is no answer in time, none that fits the interface, or no bus any more.
     case broken
 }
 
@@ -18,18 +18,18 @@ enum ServiceRefusal: Error, Equatable {
 struct ServiceCalls {
     static let longestPath = 4096
     private static let patience: Duration = .seconds(30)
-    /// In which its user may type a password.
+    /// The time in which the user may type a password.
     private static let patienceOfPrompt: Duration = .seconds(300)
     private static let prompts = "org.freedesktop.Secret.Prompt"
     private static let properties = "org.freedesktop.DBus.Properties"
-    /// As the kernel cuts it off.
+    /// The program's name as the kernel cuts it off.
     private static let ownProgram = "keychain-secret"
 
     private let bus: BusConnection
-    /// Its own name on the bus: what comes from another program is no answer of its.
+    /// The program's own name on the bus: messages from other names are not its answers.
     private let owner: String
 
-    /// nil where there is no bus, or no program on it has the name.
+    /// nil where there is no bus, or no program owns the name.
     init?(name: String, address: String) {
         let address = address.isEmpty ? BusAddress(ofUser: getuid()) : BusAddress(address)
         guard let address, let bus = try? BusConnection(address: address.text)
@@ -46,7 +46,7 @@ struct ServiceCalls {
         self.owner = owner
     }
 
-    /// Whether it is this package's: all that it has is in the keychain already.
+    /// Whether it is this package's own program, whose items are all in the keychain already.
     func isOwn() throws(ImportError) -> Bool {
         let process: UInt32
         do throws(ServiceRefusal) {
@@ -67,7 +67,7 @@ struct ServiceCalls {
             bus.call(owner, path, interface, member), arguments, signature, from: owner, bus, read)
     }
 
-    /// The same, where an error ends the import.
+    /// The same call, where an error ends the import.
     func ask<R>(
         _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue],
         _ signature: String, _ read: (BusMessage) throws(BusReadError) -> R
@@ -108,7 +108,7 @@ struct ServiceCalls {
         }
     }
 
-    /// Has the service ask its user; whether the user agreed.
+    /// Lets the service ask its user; returns whether the user agreed.
     func prompt(_ path: String) throws(ImportError) -> Bool {
         let rule = """
             type='signal',sender='\(owner)',path='\(path)',\
@@ -153,7 +153,7 @@ struct ServiceCalls {
         }
     }
 
-    /// The first message that is meant; others are let go.
+    /// The first message that fits; others are dropped.
     private static func next<R>(
         _ bus: BusConnection, for patience: Duration, _ meant: (BusMessage) -> R?
     ) throws(ServiceRefusal) -> R {

@@ -4,24 +4,24 @@ internal import KeychainModel
 internal import KeychainSecrets
 internal import MessageBus
 
-/// Reads what a program keeps that offers org.freedesktop.secrets, by the calls that every such
-/// program has. Nothing in it is changed but that its user may be asked to unlock it.
+/// Reads the items of a program that offers org.freedesktop.secrets, with calls that every such
+/// program has. Nothing is changed, apart from unlocking, for which the program may ask its user.
 struct ServiceSource {
     let name: String
     let address: String
-    /// Its path's last element or its label; all of them but the one in memory when left out.
+    /// The last element of its path, or its label; nil means all collections but the one in memory.
     let collection: String?
 
     private static let path = "/org/freedesktop/secrets"
     private static let service = "org.freedesktop.Secret.Service"
     private static let collectionInterface = "org.freedesktop.Secret.Collection"
     private static let item = "org.freedesktop.Secret.Item"
-    /// Of the collection that is in memory and goes with its program.
+    /// The collection in memory, which ends with its program.
     private static let inMemory = "session"
     private static let mostCollections = 1000
     private static let mostItems = 100_000
 
-    /// `put` gets what is found, and at last that it was all, or why it was not.
+    /// `put` gets each item, and at last the end or the error.
     func run(_ put: (ImportMessage) -> Bool) {
         do throws(ImportError) {
             try read(put)
@@ -79,7 +79,7 @@ struct ServiceSource {
         return found
     }
 
-    /// Whether it is open now. Its program may ask its user.
+    /// Unlocks the object, for which its program may ask the user; returns whether it is open now.
     private func unlock(_ path: String, _ calls: ServiceCalls) throws(ImportError) -> Bool {
         let (isOpen, prompt) = try calls.ask(
             Self.path, Self.service, "Unlock", [.paths([path])], "aoo"
@@ -103,7 +103,7 @@ struct ServiceSource {
         do throws(ServiceRefusal) {
             try read(path, into: &item, calls)
             var given = try session.secret(of: path)
-            // Of services that lock single items.
+            // Some services lock single items.
             if given == nil, try unlockItem(path, calls) { given = try session.secret(of: path) }
             guard let given else { return item.skipped(.notGiven) }
             item.secret = given.secret

@@ -6,9 +6,9 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Terminal
 
-// What keychainctl import has read for it: files that other programs made, and what another program
-// keeps that offers org.freedesktop.secrets. It asks no keychain, opens no file, and ends with what it
-// found. Nothing is open in it but the source, its output and the pipe that a password may be in.
+// Reads sources for keychainctl import: files of other programs, and the items of a program that
+// offers org.freedesktop.secrets. It connects to no keychain, opens no file, and ends after the
+// last item. Its only descriptors are the source, its output, and the pipe for a password.
 //
 //     keychainctl-import FORMAT NAME <SOURCE
 //     keychainctl-import FORMAT NAME password <SOURCE 3<PASSWORD
@@ -38,7 +38,7 @@ if format == .secretService {
 }
 exit(output.flush() ? 0 : 1)
 
-/// Messages on their way to standard output, some at once.
+/// Writes messages to standard output, several at a time.
 final class MessageOutput {
     private static let enough = 64 * 1024
     private let buffer = SecretBuffer(limit: 2 * ImportFrame.longest)

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import KeychainLinuxSystem
 internal import PolicyTools
 
-/// What policies may name and this machine has.
+/// The names for policies that exist on this machine.
 struct Machine {
     private static let unitFolders = [
         "/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system",

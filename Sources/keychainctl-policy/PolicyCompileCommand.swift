@@ -8,7 +8,8 @@ internal import KeychainPolicyModel
 internal import PolicyLanguage
 internal import PolicyTools
 
-/// What keychaind starts when policies may have changed: it reads no YAML itself.
+/// The command that keychaind starts when policies may have changed, as keychaind reads no YAML
+/// itself.
 struct PolicyCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",
@@ -52,7 +53,7 @@ struct PolicyCompileCommand: ParsableCommand {
 }
 
 extension LoadedPolicies.Weakening {
-    /// What is gone, by what, and the rules that went with it.
+    /// The lost file or rule, its replacement, and the rules that were lost with it.
     var words: String {
         let names = lost.prefix(Self.mostNamed).map(\.string).joined(separator: ", ")
         let more = lost.count - Self.mostNamed

@@ -21,7 +21,7 @@ struct PolicyDecideCommand: ParsableCommand {
     }
 }
 
-/// Requests on standard input, answers on standard output.
+/// Reads requests from standard input, and writes the answers to standard output.
 enum RequestLines {
     private static let longestHeld = 64 * 1024
 

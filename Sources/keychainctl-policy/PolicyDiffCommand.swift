@@ -49,7 +49,7 @@ struct PolicyDiffCommand: ParsableCommand {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Who compares whole sets waits some seconds for the answer.
+    /// A comparison of whole sets may take some seconds.
     private static let mostCells = 300 * PolicyAnalysis.mostCells
 
     func run() throws {
@@ -71,7 +71,7 @@ struct PolicyDiffCommand: ParsableCommand {
             return (try load(old, today), try load(new, today))
         case (0, 0, false):
             let inForce = try policies.paths()
-            // Where the administrator's folder is not there yet, the first file stands for it.
+            // Without the administrator's folder, the first file is read in its place.
             let isThere =
                 !policies.folders.isEmpty || inForce.last == LoadedPolicies.systemFolders.last
             let first = isThere ? 0 : 1

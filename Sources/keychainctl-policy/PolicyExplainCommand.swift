@@ -37,7 +37,7 @@ struct PolicyExplainCommand: ParsableCommand {
     @Argument(help: "The request as JSON; read from standard input when left out.")
     var request: String?
 
-    /// Rules missed by one field that are shown without --all.
+    /// The most rules missed by one field that are shown without --all.
     private static let mostMisses = 20
 
     func validate() throws {
@@ -58,7 +58,7 @@ struct PolicyExplainCommand: ParsableCommand {
             PlainText.escaped(heading + text(Explanation(request, under: loaded.policy))))
     }
 
-    /// The request, and what there is to say before it is explained.
+    /// The request, and the text before its explanation.
     private func asked() throws -> (request: PolicyRequest, heading: String) {
         if let pid {
             let operation = try RequestOperation.named(operation ?? "read-secret")

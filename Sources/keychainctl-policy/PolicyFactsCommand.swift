@@ -31,7 +31,7 @@ struct PolicyFactsCommand: ParsableCommand {
     }
 }
 
-/// What the running service knows that rules are asked about.
+/// The running service's facts for policies.
 enum ServiceFacts {
     static func of(_ process: UInt32) throws(CommandFailure) -> SubjectReport {
         let keychain = try service()
@@ -49,7 +49,7 @@ enum ServiceFacts {
         return report
     }
 
-    /// The last request that the service refused to this user, or to any for root.
+    /// The last request that the service refused to this user; for root, to any user.
     static func lastDenied() throws(CommandFailure) -> AuditRecord {
         let keychain = try service()
         let line: String

@@ -35,7 +35,7 @@ struct PolicyFormatCommand: ParsableCommand {
         if !isFine { throw ExitCode.failure }
     }
 
-    /// Says whether the file was, or would be, changed.
+    /// Returns whether the file was, or would be, changed.
     private func format(_ path: String) throws -> Bool {
         let source = try PolicySource.read(path)
         let formatted = try PolicyFormatter.format(source)

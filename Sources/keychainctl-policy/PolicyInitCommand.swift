@@ -47,7 +47,7 @@ struct PolicyInitCommand: ParsableCommand {
                 atPath: folder, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: Self.rights])
             for (path, text) in paths {
-                // A file that came meanwhile stays as well.
+                // A file that appeared meanwhile is not overwritten.
                 try Data(text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
             }
         } catch {
@@ -130,7 +130,7 @@ struct PolicyInitCommand: ParsableCommand {
         return asks
     }
 
-    /// Whose members administrate a machine, by its distribution.
+    /// The distribution's group of administrators.
     private static var administrators: String {
         ["sudo", "wheel"].first { UserGroup.exists($0) } ?? "root"
     }

@@ -7,7 +7,7 @@ internal import PolicyLanguage
 internal import PolicySyntax
 internal import Terminal
 
-/// Which policies a command is about.
+/// The policies that a command reads.
 struct PolicyOptions: ParsableArguments {
     @Option(
         name: .customLong("policies"),
@@ -34,7 +34,7 @@ struct PolicyOptions: ParsableArguments {
             advice: "--policies DIR names a folder of them.")
     }
 
-    /// A set that is free of errors; those there are, are told.
+    /// Loads a set without errors; prints the errors of another one and throws.
     func loadUsable() throws -> LoadedPolicies {
         let loaded = try load()
         guard loaded.hasErrors else { return loaded }
@@ -48,8 +48,8 @@ enum PolicyOutput {
         stream.write(diagnostics.map(\.text).joined())
     }
 
-    /// Shows on a terminal, where the work takes more than a second, for how long it has gone on: how
-    /// long it will take is not known.
+    /// Runs the work. Where it takes more than a second, a terminal shows the elapsed time, as the
+    /// remaining time is not known.
     static func analysing<Found, Mistake: Error>(
         _ work: () throws(Mistake) -> Found
     ) throws(Mistake) -> Found {

@@ -24,7 +24,7 @@ struct PolicyRecords: ParsableArguments {
         let decision: PolicyOutcome
     }
 
-    /// All of them, and how many records tell too little.
+    /// All recorded requests, and the number of records that lack facts.
     func read() throws(CommandFailure) -> (entries: [Entry], untold: Int) {
         var trail = try AuditTrail(folder: state)
         var entries: [Entry] = []
@@ -58,7 +58,7 @@ struct PolicyRecords: ParsableArguments {
 }
 
 extension PolicyRecords.Entry {
-    /// Decided again it is decided on the day on which it was.
+    /// The request is decided again for the day on which it was recorded.
     fileprivate init?(_ record: AuditRecord) {
         let day = LocalTime(at: Int(record.time.timeIntervalSince1970)).day
         guard let line = record.request,
@@ -70,7 +70,7 @@ extension PolicyRecords.Entry {
 }
 
 extension AuditRecord {
-    /// Whether a policy had a word in it.
+    /// Whether policies took part in the decision.
     fileprivate var isJudged: Bool {
         ["copyMatching", "add", "update", "delete"].contains(operation)
     }

@@ -19,7 +19,7 @@ struct PolicyServerCommand: ParsableCommand {
             valueName: "dir"))
     var folders: [String] = []
 
-    /// While more comes, what there is to say would soon be wrong.
+    /// Diagnoses wait for a pause, since further messages would soon make them wrong.
     private static let pauseMilliseconds: Int32 = 100
 
     func run() throws {
@@ -36,7 +36,7 @@ struct PolicyServerCommand: ParsableCommand {
                 try send(server.diagnose())
             }
         }
-        // The editor is gone without a word.
+        // The editor has gone without a shutdown.
         throw ExitCode.failure
     }
 

@@ -3,7 +3,7 @@ internal import KeychainCommands
 internal import KeychainLinuxSystem
 internal import PolicySyntax
 
-/// A policy file that was named on the command line.
+/// A policy file from the command line.
 enum PolicySource {
     private static let limit = 1 << 20
 

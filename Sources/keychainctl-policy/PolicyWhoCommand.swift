@@ -51,7 +51,7 @@ struct PolicyCanCommand: ParsableCommand {
     }
 }
 
-/// What a program may do, in words.
+/// The text of accesses.
 enum AccessText {
     static func facts(
         _ text: String, _ block: PolicyBlock, today: Int32

@@ -6,8 +6,8 @@ internal import KeychainSecrets
 internal import SecurityTool
 internal import Terminal
 
-/// What certificates are, and whether they lead to an issuer that is trusted (RFC 5280, without
-/// revocation).
+/// The facts about certificates, and whether their chains lead to a trusted issuer (RFC 5280,
+/// without revocation).
 struct CertificateJudging {
     private static let largestQuestion = 32 * 1024 * 1024
 

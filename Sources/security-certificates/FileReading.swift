@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import SecurityTool
 internal import Terminal
 
-/// Which certificates and keys a file has: PEM, or one of them as DER.
+/// The certificates and keys of a file: PEM, or one of them as DER.
 enum FileReading {
     static func answer() -> SecretBytes {
         do {
@@ -37,7 +37,7 @@ enum FileReading {
 
     private struct Problem: Error { let value: ObjectsOfFile.Problem }
 
-    /// nil for a block that is no object, such as a curve's parameters.
+    /// nil for a block without a certificate or key, such as a curve's parameters.
     private static func object(
         _ block: PEMBlocks.Block
     ) -> Result<ObjectsOfFile.Object?, Problem> {
@@ -56,7 +56,7 @@ enum FileReading {
     }
 
     private static func object(der: HeldSecret) -> ObjectsOfFile.Object? {
-        // A private key is looked for first: the others are read into ordinary memory.
+        // A private key is tried first, since the other forms are read into ordinary memory.
         KeyFile.privateKey(der).map(key) ?? certificate(der) ?? KeyFile.publicKey(der).map(key)
     }
 
@@ -71,7 +71,7 @@ enum FileReading {
         ObjectsOfFile.Object(.key, key.attributesOfNewItem, key.secret)
     }
 
-    /// A sequence that begins with the number 3.
+    /// PKCS #12 is a sequence that begins with the number 3.
     private static func isPKCS12(_ file: HeldSecret) -> Bool {
         file.bytes.withBytes { bytes in
             guard bytes.byteCount > 8, bytes.byte(0) == 0x30 else { return false }

@@ -5,11 +5,11 @@ internal import KeychainSecrets
 internal import SecurityTool
 internal import Terminal
 
-// What security(1) has read for it: files that others made, and certificates. It asks no keychain,
-// and ends with its answer.
+// Reads foreign files and certificates for security(1). It connects to no keychain, and ends after
+// its answer.
 //
 //     security-certificates read <FILE       the objects of a file
-//     security-certificates judge <QUESTION  what certificates are, and what they are good for
+//     security-certificates judge <QUESTION  the facts about certificates, and their validity
 try? ProcessHardening.apply()
 do {
     switch CommandLine.arguments.dropFirst().first {

@@ -10,7 +10,8 @@
 
 enum { CONVERSATION = 3, CLEAR = 64, FAILED = 127 };
 
-// In the child. The descriptors go first to where none of the targets is.
+// Runs in the child. The conversation first moves above all of the final numbers, so that none of
+// them overwrites it.
 static _Noreturn void become(const char *program, const struct kc_auth_request *request,
                              int conversation, pid_t parent) {
     char *const arguments[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)request->service,
@@ -38,7 +39,7 @@ int kc_child_start(const char *program, const struct kc_auth_request *request, i
     pid_t made = fork();
     if (made == 0) become(program, request, conversation, parent);
     if (made < 0) return -1;
-    // The number stays the child's until it is reaped.
+    // The number can't be reused before the child is reaped.
     int child = (int)syscall(SYS_pidfd_open, made, 0);
     if (child >= 0) return child;
     (void)kill(made, SIGKILL);

@@ -5,20 +5,21 @@
 #include <limits.h>
 #include <stdbool.h>
 
-// The programs of the installation that this one is of.
+// The programs of the same installation as this one.
 struct kc_installation {
     char authentication[PATH_MAX];
     char daemon[PATH_MAX];
 };
 
-// By the path of this very program, which ends in libexec/keychain/keychain-auth-starter.
+// Finds them by the path of this very program, which ends in
+// libexec/keychain/keychain-auth-starter.
 bool kc_installation_find(struct kc_installation *installation);
 
-// Whether the path leads to a regular file, and every folder above it and the file are root's and
-// closed to all others.
+// Whether the path leads to a regular file, and the file and every folder above it are root's and
+// writable for no other user.
 bool kc_is_roots_alone(const char *path);
 
-// Whether PAM has a file for the service. Without one it would ask PAM's `other`.
+// Whether PAM has a file for the service. Without one PAM would use its service `other`.
 bool kc_has_service(const char *service);
 
 #endif

@@ -16,7 +16,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
-// The process that connected. Before Linux 6.5 the one that has its number now.
+// A pidfd of the process that connected. Before Linux 6.5 it is one of the process that has its
+// number now.
 static int pinned(int connection, pid_t pid) {
     int process = -1;
     socklen_t size = sizeof process;
@@ -38,8 +39,8 @@ static bool is_in(const struct stat *namespace, const char *process) {
     return stat(process, &own) == 0 && is_same(namespace, &own);
 }
 
-// Paths mean the same to the peer as to this process. systemd gives this one a mount namespace of
-// its own, where each path leads to what it leads to in the first process's.
+// Whether paths mean the same to the peer as to this process. systemd gives this process a mount
+// namespace of its own, in which paths lead to the same files as in the first process's.
 static bool shares_mounts(int folder) {
     struct stat theirs;
     return fstatat(folder, "ns/mnt", &theirs, 0) == 0 &&
@@ -71,7 +72,7 @@ bool kc_peer_runs(int connection, const char *program) {
     if (process < 0) return false;
     (void)snprintf(name, sizeof name, "/proc/%d", peer.pid);
     int folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    // Alive after the folder was opened: so it is that process's folder.
+    // The process is alive after the folder was opened, so the folder is that process's.
     bool held = folder >= 0 && is_alive(process) && shares_mounts(folder) && runs(folder, program);
     if (folder >= 0) close(folder);
     close(process);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-// Whether root connected, in this program's mount namespace, by a process that runs the program.
-// What it ran when its file was replaced, in an upgrade, counts by its path.
+// Whether the peer is a process of root's that shares this program's mounts and runs `program`. A
+// process that still runs the program's former file after an upgrade counts by its path.
 bool kc_peer_runs(int connection, const char *program);
 
 #endif

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 enum {
-    // keychaind sends its request with the connection.
+    // keychaind sends its request right after connecting.
     REQUEST_MS = 2000,
-    // Longer than a question of keychaind's, and than keychain-auth gives itself.
+    // Longer than the time-outs of keychaind and of keychain-auth itself.
     QUESTION_MS = 100 * 1000,
-    // A second time, for one that a signal has not ended yet.
+    // The time after which a child that has not ended yet is killed again.
     AGAIN_MS = 1000,
     MOST_CONNECTIONS = KC_MOST_QUESTIONS + 8,
 };
@@ -66,8 +66,9 @@ static bool is_conversation(int descriptor) {
            type == SOCK_SEQPACKET;
 }
 
-// A whole record with one descriptor, a socket of keychain-auth's kind, which is then the caller's;
-// else -1. Of several descriptors the kernel drops those that find no room.
+// Receives a whole record with one descriptor. The descriptor must be a socket of keychain-auth's
+// kind, and the caller closes it; otherwise returns -1. The kernel drops further descriptors, as
+// they find no room.
 static int receive(int connection, struct kc_auth_request *request, enum kc_auth_status *status) {
     uint8_t bytes[KC_AUTH_REQUEST_SIZE + 1];
     union {
@@ -78,7 +79,7 @@ static int receive(int connection, struct kc_auth_request *request, enum kc_auth
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
-                             // Not the space of one, in which there is room for two.
+                             // CMSG_SPACE would have room for a second descriptor.
                              .msg_controllen = CMSG_LEN(sizeof(int))};
     int passed = -1;
     ssize_t count = recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -167,7 +168,7 @@ static void look_at(struct question *question, short connection, short child,
     }
     bool is_late = now_ms() >= question->deadline;
     if (question->child >= 0) {
-        // keychaind has nothing more to say: it has hung up.
+        // A readable connection means that keychaind has hung up, as it sends nothing more.
         if (connection != 0 || is_late) {
             kc_child_kill(question->child);
             hang_up(question);
@@ -197,7 +198,7 @@ void kc_serve(int listener, const struct kc_installation *installation) {
     for (size_t index = 0; index < MOST_CONNECTIONS; index++)
         questions[index] = (struct question){-1, -1, 0, 0};
     for (;;) {
-        // Those who find no place wait in the socket's queue.
+        // Without a free place, new connections wait in the socket's queue.
         items[0] = (struct pollfd){free_place() != NULL ? listener : -1, POLLIN, 0};
         for (size_t index = 0; index < MOST_CONNECTIONS; index++) {
             items[1 + 2 * index] = (struct pollfd){questions[index].connection, POLLIN, 0};

@@ -72,7 +72,7 @@ static void put_request(struct writer *out, const struct kc_login_frame *frame) 
     put_view(out, frame->new_password);
 }
 
-// ---- What makes sense, in both directions ------------------------------------------------------
+// ---- Checks, in both directions -----------------------------------------------------------------
 
 static bool is_request(enum kc_login_verb verb) {
     return verb >= KC_LOGIN_OPEN_SESSION && verb <= KC_LOGIN_RESET_PASSWORD;
@@ -199,7 +199,7 @@ static enum kc_login_status take_body(struct reader *in, struct kc_login_frame *
     return status;
 }
 
-// ---- The doors ---------------------------------------------------------------------------------
+// ---- Public functions ---------------------------------------------------------------------------
 
 static enum kc_login_status read_header(const uint8_t header[KC_LOGIN_HEADER_SIZE],
                                         enum kc_login_verb *verb, size_t *body_count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes as a frame: refused, or else every view lies within them and writing what was read gives
-// the same bytes again.
+// Bytes as a frame: refused, or else every view lies within them, and encoding the decoded frame
+// gives the same bytes again.
 #include "fuzz.h"
 #include "login_frame.h"
 
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         REQUIRE(body <= KC_LOGIN_FRAME_MAX - KC_LOGIN_HEADER_SIZE);
     }
     check(bytes, count);
-    // And with an honest header, so that bodies are reached.
+    // Runs once more with a valid header, so that bodies are reached.
     if (count > KC_LOGIN_HEADER_SIZE && count <= KC_LOGIN_FRAME_MAX) {
         uint8_t *honest = malloc(count);
         REQUIRE(honest != NULL);

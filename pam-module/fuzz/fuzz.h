@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What libFuzzer, and replay.c, call.
+// The function that libFuzzer, or replay.c, calls.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
-// Ends the run, saying where.
+// Ends the run unless the condition holds, and prints the place.
 #define REQUIRE(condition)                                                                         \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
         }                                                                                          \
     } while (0)
 
-// The input, taken piece by piece; zeros once it is used up.
+// The input, consumed piece by piece; zeros once it is used up.
 struct input {
     const uint8_t *bytes;
     size_t left;
@@ -32,8 +32,8 @@ static inline uint8_t take_byte(struct input *in) {
     return *in->bytes++;
 }
 
-// A string of at most `most` bytes behind its length, on memory of its own; NULL for an even
-// length, so that absent ones are common.
+// A string of at most `most` bytes after its length, on memory of its own; NULL for an even length,
+// so that absent strings are common.
 static inline char *take_text(struct input *in, size_t most) {
     size_t length = take_byte(in) | (size_t)take_byte(in) << 8;
     if (length % 2 == 0) return NULL;
@@ -44,7 +44,7 @@ static inline char *take_text(struct input *in, size_t most) {
     REQUIRE(text != NULL);
     for (size_t index = 0; index < length; index++) {
         uint8_t byte = take_byte(in);
-        // A C string has no zero inside: PAM cannot hand us one.
+        // A C string has no zero inside: PAM can't pass one.
         text[index] = (char)(byte == 0 ? 'z' : byte);
     }
     text[length] = '\0';

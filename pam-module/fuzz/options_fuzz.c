@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of a PAM line: the input's lines, each on memory of its own length.
+// The arguments of a PAM line: the input's lines, each on memory of its exact length.
 #include "fuzz.h"
 #include "options.h"
 
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     REQUIRE(options.min_uid != (uid_t)-1);
     REQUIRE(options.socket[0] == '/' && strlen(options.socket) <= KC_SOCKET_PATH_MAX);
     REQUIRE(fault == NULL || stands_among(fault, arguments, found));
-    // What is understood once is not understood twice.
+    // An argument that is accepted once must be refused when it is repeated.
     if (fault == NULL && found > 0 && found < MOST_ARGUMENTS) {
         arguments[found] = arguments[0];
         REQUIRE(kc_options_read(found + 1, arguments, &options) == arguments[found]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts that call the five functions in any order, with any items, options and answers of a daemon;
-// PAM, accounts, tickets and the daemon are played here. Whatever happens: only documented codes, a
-// password goes only to the daemon, for the user who gave it, and none is kept behind a session's
-// door.
+// Hosts that call the five functions in any order, with any items, options and answers of a daemon.
+// PAM, accounts, tickets and the daemon are played here. Only documented codes are returned; a
+// password goes only to the daemon, and only for its own user; and no password is kept after a
+// session is opened.
 #include "daemon.h"
 #include "fuzz.h"
 #include "locked.h"
@@ -35,7 +35,7 @@ struct pam_handle {
     } data[MOST_DATA];
     struct passwd account;
     uid_t host;
-    // For whom authenticate, or a change, last saw a password.
+    // The user for whom authentication, or a change, last saw a password.
     bool is_given;
     uid_t given_for;
     int32_t ticket;
@@ -93,13 +93,13 @@ const char *pam_getenv(pam_handle_t *pamh, const char *name) {
     return pam.session;
 }
 
-// No line, to the log or to the user, holds a password.
+// Fails if a line, to the log or to the user, holds a password.
 static void check_line(const char *format, va_list rest) {
     char *line = NULL;
     REQUIRE(vasprintf(&line, format, rest) >= 0);
     const char *secrets[] = {pam.items[PAM_AUTHTOK], pam.items[PAM_OLDAUTHTOK]};
     for (size_t index = 0; index < 2; index++) {
-        // The module's own words, and the options it repeats, are no secrets.
+        // Texts of the module itself, and the options that it repeats, are no secrets.
         if (secrets[index] != NULL && strncmp(secrets[index], "SECRET", 6) == 0) {
             REQUIRE(strstr(line, "SECRET") == NULL);
         }
@@ -118,7 +118,7 @@ void pam_syslog(const pam_handle_t *pamh, int priority, const char *format, ...)
 
 int pam_prompt(pam_handle_t *pamh, int style, char **response, const char *format, ...) {
     va_list rest;
-    // Says, never asks.
+    // The module shows texts, and never asks.
     REQUIRE(pamh == &pam && style == PAM_TEXT_INFO && response == NULL);
     va_start(rest, format);
     check_line(format, rest);
@@ -127,7 +127,7 @@ int pam_prompt(pam_handle_t *pamh, int style, char **response, const char *forma
     return fails() ? PAM_CONV_ERR : PAM_SUCCESS;
 }
 
-// One name, one number.
+// Each name has one number.
 static uid_t uid_of(const char *name) {
     static const uid_t uids[] = {0, 999, 1000, 1001, 65534, (uid_t)-1};
     return uids[(uint8_t)name[0] % 6];
@@ -147,7 +147,7 @@ uid_t geteuid(void) { return pam.host; }
 
 // ---- The kernel and the daemon -----------------------------------------------------------------
 
-// Where the sanitizer sees it.
+// Allocated where the sanitizer checks accesses.
 void *kc_locked_new(size_t count) { return fails() ? NULL : calloc(1, count); }
 
 void kc_locked_free(void *memory, size_t count) {
@@ -254,7 +254,7 @@ static void call(int argc, const char **argv) {
         int changed = pam.changed;
         code = pam_sm_chauthtok(&pam, flags | PAM_UPDATE_AUTHTOK, argc, argv);
         REQUIRE(code == PAM_SUCCESS || code == PAM_IGNORE || code == PAM_AUTHTOK_ERR);
-        // The new password is kept in place of the old one only where it was sent.
+        // The new password replaces the kept one only where it was sent.
         if (pam.changed > changed) note_giver();
         break;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where there is no libFuzzer: replay ROUNDS FOLDER runs each file of the folder, and then ROUNDS
-// damaged ones, always the same.
+// For machines without libFuzzer: replay ROUNDS FOLDER runs each file of the folder, and then
+// ROUNDS damaged ones, the same ones in every run.
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ static struct {
 static size_t read_all(const char *folder) {
     struct dirent **names = NULL;
     size_t found = 0;
-    // In their order, so that runs are alike.
+    // Sorted, so that all runs are alike.
     int count = scandir(folder, &names, NULL, alphasort);
     for (int index = 0; index < count; index++) {
         char path[4096];
@@ -43,7 +43,7 @@ static uint32_t next(void) {
     return state;
 }
 
-// On memory of its own length, for the sanitizer.
+// Runs on memory of the exact length, so that the sanitizer sees reads past the end.
 static void run(const uint8_t *bytes, size_t count) {
     uint8_t *copy = malloc(count > 0 ? count : 1);
     REQUIRE(copy != NULL);
@@ -52,7 +52,7 @@ static void run(const uint8_t *bytes, size_t count) {
     free(copy);
 }
 
-// A file, the end of another behind its beginning, and some bytes changed.
+// Runs a mix of two files: the beginning of one, the end of another, and some changed bytes.
 static void run_damaged(size_t found) {
     static uint8_t bytes[2 * MOST_BYTES];
     size_t one = next() % found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A daemon that answers with the input's bytes, in pieces of the sizes that its first bytes give.
-// The exchange with it is the module's own; only its way to the socket is short-cut.
+// The exchange is the module's own; only the way to the socket is replaced.
 #include "daemon.c" // NOLINT: for what is static there
 
 #include "fuzz.h"
@@ -21,7 +21,7 @@ static void answer(int daemon, const uint8_t *bytes, size_t count) {
         bytes++;
         count--;
     }
-    // More than any reply is left unread.
+    // A longer input is cut, as no more than one reply is ever read.
     if (count > 8192) count = 8192;
     while (count > 0) {
         size_t part = piece < count ? piece : count;
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     answer(pair[0], bytes, count);
     REQUIRE(shutdown(pair[0], SHUT_WR) == 0);
     if (receive_reply(pair[1], &reply, now_ms() + 500)) {
-        // Read field by field here, and with the code that is tested there.
+        // Checked field by field here, and not with the code under test.
         REQUIRE(count >= 13 && memcmp(bytes + 1, "KCFL", 4) == 0);
         uint16_t version = (uint16_t)(bytes[5] | bytes[6] << 8);
         uint16_t verb = (uint16_t)(bytes[7] | bytes[8] << 8);

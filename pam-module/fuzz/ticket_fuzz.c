@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel that describes keys as the input says, and fails where it says: a ticket that is made is
-// held by a session keyring and by nothing else, by the inherited one only where that is the user's
-// and not the one that all of a user's sessions share, one that is not given out does not live on,
-// and nothing is revoked that the kernel did not call a ticket of root's.
+// Plays a kernel that describes keys as the input says, and fails where the input says. A made
+// ticket is held by a session keyring and by no other. The inherited keyring holds it only where
+// that keyring is the user's, and not the one that all sessions of the user share. A ticket that is
+// not returned does not live on. Only keys that the kernel described as tickets of root's are
+// revoked.
 #include "fuzz.h"
 #include "ticket.h"
 
@@ -18,7 +19,7 @@ static struct input in;
 static struct {
     bool nest_lives, ticket_lives, ticket_in_nest, ticket_in_session, is_joined, revoked_foreign;
     bool describes_root_ticket;
-    // As the kernel last said of the keyring that the process came with.
+    // As the kernel last described the keyring that the process inherited.
     bool inherited_is_own;
 } kernel;
 
@@ -116,7 +117,7 @@ static bool is_own_keyring(const char *text) {
     return strncmp(name, "_uid", 4) != 0;
 }
 
-// As the kernel does: says how much there is, and gives it only where it has room.
+// As the kernel does: returns the length, and writes the text only where it has room.
 long keyctl_describe(key_serial_t key, char *out, size_t room) {
     static const char *const kinds[] = {"user;0;0;0f3f0000;keychain:ticket",
                                         "keyring;1000;1000;3f1b0000;_ses",
@@ -127,11 +128,11 @@ long keyctl_describe(key_serial_t key, char *out, size_t room) {
     char *own = kind < 3 ? strdup(kinds[kind]) : take_text(&in, 400);
     if (own == NULL) return -1;
     size_t count = strlen(own) + 1;
-    // What it leaves there otherwise is no answer, whatever it looks like.
+    // Where the text does not fit, the room holds a misleading one, which must not be believed.
     (void)snprintf(out, room, "%s", kinds[0]);
     if (count <= room) memcpy(out, own, count);
     kernel.describes_root_ticket = is_root_ticket(own);
-    // What does not fit in is no answer.
+    // A text that does not fit is no answer.
     if (key == INHERITED) kernel.inherited_is_own = count <= room && is_own_keyring(own);
     free(own);
     return (long)count;

@@ -10,7 +10,7 @@ static struct kc_login_view password_item(pam_handle_t *pamh, int type, bool *is
     const void *item = NULL;
     *is_present = pam_get_item(pamh, type, &item) == PAM_SUCCESS && item != NULL;
     if (!*is_present) return (struct kc_login_view){NULL, 0};
-    // One too long for the frame is refused there.
+    // A password that is too long for the frame is refused when the frame is written.
     return (struct kc_login_view){item, strnlen(item, KC_LOGIN_PASSWORD_MAX + 1)};
 }
 
@@ -21,7 +21,7 @@ bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
     frame.new_password = password_item(pamh, PAM_AUTHTOK, &frame.has_new_password);
     if (!frame.has_password || !frame.has_new_password) return false;
     *answer = kc_tell(pamh, options, &frame);
-    // A login that had to change an expired password goes on to open a session: with the new one.
+    // A login that had to change an expired password goes on to open a session, with the new one.
     if (kc_password_kept(pamh) != NULL) {
         (void)kc_password_keep(pamh, login->uid, (const char *)frame.new_password.bytes);
     }

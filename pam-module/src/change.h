@@ -9,13 +9,13 @@
 #include <security/pam_modules.h>
 #include <stdbool.h>
 
-// Sends the old and the new password and waits for what comes of it. False, and nothing sent, when
-// one of them is missing.
+// Sends the old and the new password and waits for the answer. Returns false, with nothing sent,
+// where one of them is missing.
 bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
                         const struct kc_login *login, struct kc_answer *answer);
 
-// Root gives an account a new password without knowing the old one: the daemon is told that much,
-// and tells the user at the next login. False, and nothing sent, when it was not that.
+// Tells the daemon that root gave the account a new password without knowing the old one; the
+// daemon tells the user at the next login. Returns false, with nothing sent, in every other case.
 bool kc_reset_password(pam_handle_t *pamh, const struct kc_options *options,
                        const struct kc_login *login, struct kc_answer *answer);
 

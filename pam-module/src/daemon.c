@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A reason or a notice; longer answers are not ours.
+// The bytes of a reason or a notice; longer answers are not of this protocol.
 #define REPLY_BODY_MAX 2
 
 static int64_t now_ms(void) {
@@ -23,8 +23,8 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Milliseconds until the deadline; 0 once it has passed, and where the clock has failed us: then
-// it is further off than any deadline can be.
+// Milliseconds until the deadline; 0 once it has passed, and where the clock failed: then the
+// deadline is further away than the longest time-out.
 static int time_left(int64_t deadline) {
     int64_t left = deadline - now_ms();
     return left > 0 && left <= KC_MAX_TIMEOUT_MS ? (int)left : 0;
@@ -75,7 +75,7 @@ static bool receive_all(int socket_fd, uint8_t *bytes, size_t count, int64_t dea
     return true;
 }
 
-// A socket that is not accepted from says EAGAIN and cannot be polled for: ask again, and again.
+// A socket whose queue is full says EAGAIN and can't be polled, so connecting is tried again.
 static bool connect_until(int socket_fd, const struct sockaddr_un *address, int64_t deadline) {
     while (connect(socket_fd, (const struct sockaddr *)address, sizeof *address) != 0) {
         if (errno == EISCONN) break;
@@ -98,15 +98,15 @@ static bool peer_is_root(int socket_fd) {
     return false;
 }
 
-// A connection to a daemon that is root's, or -1 with errno.
+// Returns a connection to a daemon that runs as root, or -1 with errno.
 static int connect_to_daemon(const struct kc_options *options) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int socket_fd = -1;
     bool is_connected = false;
     int file = kc_trusted_socket(options->socket, geteuid() == 0 ? KC_DOOR_LOGIN : KC_DOOR_OFFER);
     if (file < 0) goto done;
-    // Through the descriptor that was checked, so that it is this socket and no other. A thread of
-    // the host's can have descriptors of its own.
+    // Connects through the checked descriptor, so that it is this socket and no other. The path is
+    // the thread's, since a thread of the host can have a descriptor table of its own.
     (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d", file);
     socket_fd = kc_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket_fd < 0) goto done;
@@ -119,7 +119,7 @@ done:
     return -1;
 }
 
-// A reply of another version says that, and nothing else that is read here.
+// A reply of another version tells which side is older; nothing else of it is read.
 static bool is_of_another_version(enum kc_login_status status, struct kc_login_frame *reply) {
     if (status != KC_LOGIN_OLDER && status != KC_LOGIN_NEWER) return false;
     *reply = (struct kc_login_frame){.verb = KC_LOGIN_REFUSED,
@@ -139,7 +139,7 @@ static bool receive_reply(int socket_fd, struct kc_login_frame *reply, int64_t d
     if (body_count > REPLY_BODY_MAX) return false;
     if (!receive_all(socket_fd, bytes + KC_LOGIN_HEADER_SIZE, body_count, deadline)) return false;
     errno = EPROTO;
-    // As short as it is, it can only be an answer.
+    // A body this short can only be an answer's.
     return kc_login_frame_decode(bytes, KC_LOGIN_HEADER_SIZE + body_count, reply) == KC_LOGIN_OK;
 }
 
@@ -159,7 +159,7 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
     struct kc_answer answer = {.outcome = KC_UNREACHABLE};
     struct kc_login_frame reply = {0};
     size_t count = 0;
-    // The frame may hold a password, so it lives where passwords live.
+    // The frame may hold a password, so it is in locked memory.
     uint8_t *frame = kc_locked_new(KC_LOGIN_FRAME_MAX);
     if (frame == NULL) {
         answer.error = ENOMEM;

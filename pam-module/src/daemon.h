@@ -11,19 +11,19 @@ enum kc_outcome { KC_ACCEPTED, KC_REFUSED, KC_UNREACHABLE };
 
 struct kc_answer {
     enum kc_outcome outcome;
-    // Where refused: an enum kc_login_reason, as far as we know it.
+    // If refused: an enum kc_login_reason, or a reason unknown to this version.
     uint16_t reason;
-    // Where accepted: an enum kc_login_notice, or 0.
+    // If accepted: an enum kc_login_notice, or 0.
     uint16_t notice;
-    // Where unreachable: an errno.
+    // If unreachable: an errno.
     int error;
 };
 
-// How long a connection may take; the exchange behind it has the configured time.
+// The time-out of the connection in ms; the exchange behind it has the configured one.
 #define KC_CONNECT_MS 200
 
-// Tells the daemon and waits for its answer, never longer than both times together. A host that is
-// not root speaks at the offer socket.
+// Tells the daemon and waits for its answer, at most both time-outs together. A host that does not
+// run as root uses the offer socket.
 struct kc_answer kc_daemon_tell(const struct kc_options *options,
                                 const struct kc_login_frame *request);
 

@@ -3,10 +3,10 @@
 #define KC_DESCRIPTOR_H
 
 // Moves a new descriptor out of 0–2, which are the host's even when it has closed them: a message
-// meant for standard error must not reach the daemon. Passes -1 through, with its errno.
+// meant for standard error must not reach the daemon. Returns -1 for -1, with errno unchanged.
 int kc_above_standard(int descriptor);
 
-// Closes without touching errno; -1 is fine.
+// Closes without changing errno; -1 is allowed.
 void kc_close(int descriptor);
 
 #endif

@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-// Not sodium_malloc: that wants sodium_init, which sets up state for the whole process, and it ends
-// the process when it finds a byte wrong. The host's process is not ours to end.
+// mmap instead of sodium_malloc: sodium_malloc needs sodium_init, which sets up state for the whole
+// process, and it ends the host's process when it finds an overwritten byte.
 
 void *kc_locked_new(size_t count) {
     void *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
-    // Keeps the pages out of core dumps first, then locks them; only the locking can be refused.
+    // sodium_mlock first keeps the pages out of core dumps, then locks them; only the locking can
+    // be refused.
     (void)sodium_mlock(memory, count);
     return memory;
 }

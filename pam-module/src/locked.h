@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-// Zeroed memory on pages of its own, which no core dump contains, and no swap where the system
-// lets us lock it: a locker that runs as its user may be over its limit, and works all the same.
-// NULL if there is none.
+// Returns zeroed memory on pages of its own, or NULL. Core dumps leave the pages out. They are also
+// kept from swap where the system permits it: a screen locker that runs as its user may be over its
+// limit, and must work all the same.
 void *kc_locked_new(size_t count);
 
-// Wipes and gives back. NULL is fine.
+// Wipes and frees the memory. NULL is allowed.
 void kc_locked_free(void *memory, size_t count);
 
 #endif

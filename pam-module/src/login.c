@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-// What files of the system's own show an unmapped or anonymous user as.
+// The uid that stands for unmapped and anonymous users.
 static const uid_t nobody = 65534;
 
 static struct kc_login_view view_of(const char *text) {
     if (text == NULL) return (struct kc_login_view){NULL, 0};
     struct kc_login_view view = {(const uint8_t *)text, strnlen(text, KC_LOGIN_TEXT_MAX + 1)};
-    // The environment can be the user's own work. Better nothing than half of it, and no such
-    // hint may cost the whole report.
+    // The environment can be the user's own work. A bad hint is dropped as a whole, as it must not
+    // prevent the report.
     if (kc_login_text_check(view) != KC_LOGIN_OK) view.count = 0;
     return view;
 }
@@ -33,7 +33,7 @@ bool kc_login_read(pam_handle_t *pamh, struct kc_login *login) {
     *login = (struct kc_login){.account = name, .uid = (uid_t)-1, .gid = (gid_t)-1};
     const struct passwd *account = pam_modutil_getpwnam(pamh, name);
     if (account == NULL) return true;
-    // The name as the system spells it; LDAP does not mind how the user did.
+    // The name as the system spells it; LDAP also accepts other spellings.
     *login = (struct kc_login){account->pw_name, account->pw_uid, account->pw_gid};
     return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pam_keychain.so: the five functions that PAM calls. It runs inside login, sshd and screen
-// lockers, and whatever happens here, people must be able to log in.
+// pam_keychain.so: the five functions that PAM calls. They run inside login, sshd and screen
+// lockers, and no failure in them may keep people from logging in.
 
 #include "change.h"
 #include "login.h"
@@ -24,7 +24,7 @@ static bool read_options(pam_handle_t *pamh, int argc, const char **argv,
     return false;
 }
 
-// Reads the options and finds out whom this is about. False: do nothing.
+// Reads the options and the account. Returns false where the module must do nothing.
 static bool begin(pam_handle_t *pamh, int argc, const char **argv, struct kc_options *options,
                   struct kc_login *login) {
     return read_options(pamh, argc, argv, options) && kc_login_read(pamh, login);
@@ -40,11 +40,13 @@ int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **ar
     if (pam_get_item(pamh, PAM_AUTHTOK, &password) != PAM_SUCCESS) goto done;
     if (kc_password_keep(pamh, login.uid, password) == NULL) goto done;
     bool is_offered = options.unlock && kc_offer_kept_password(pamh, &options, &login, &answer);
-    // Kept for them just as long, and of no use to anything else.
+    // An account without keychains has no use for its password. It is wiped only here, so that the
+    // work before is the same for every account.
     if (!kc_login_is_person(&login, &options)) kc_password_forget(pamh);
     if (is_offered) kc_report(pamh, flags, &options, &answer);
 done:
-    // Never PAM_SUCCESS: we have proved nothing, and `sufficient` would believe us.
+    // Never PAM_SUCCESS: this module has proved nothing, and with `sufficient` PAM would end the
+    // authentication there.
     return PAM_IGNORE;
 }
 
@@ -56,8 +58,8 @@ int pam_sm_setcred(pam_handle_t *pamh, int flags, int argc, const char **argv) {
     if (((unsigned)flags & renewing) == 0) goto done;
     bool is_offered = begin(pamh, argc, argv, &options, &login) &&
                       kc_offer_kept_password(pamh, &options, &login, &answer);
-    // It has served: a host that renews credentials opens no session of the same user next. And a
-    // report can take as long as the user takes to read it.
+    // The password is not needed any more: a host that renews credentials opens no session of the
+    // same user next. It is wiped before the report, which can take as long as the user reads it.
     kc_password_forget(pamh);
     if (is_offered) kc_report(pamh, flags, &options, &answer);
 done:
@@ -69,19 +71,19 @@ int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **ar
     struct kc_login login;
     int result = PAM_IGNORE;
     if (!begin(pamh, argc, argv, &options, &login)) goto done;
-    // Only root can make a session for a user.
+    // Only root can open a session for a user.
     if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
-    // A service can name us twice.
+    // A service's file can name this module twice.
     if (kc_session_is_open(pamh, login.uid)) goto done;
     struct kc_answer answer = kc_session_open(pamh, flags, &options, &login);
-    // Before the user reads what there is to report, which takes its time.
+    // The password is wiped before the report, which takes as long as the user reads it.
     kc_password_forget(pamh);
     kc_report(pamh, flags, &options, &answer);
     result = answer.outcome == KC_ACCEPTED ? PAM_SUCCESS
              : options.required            ? PAM_SESSION_ERR
                                            : PAM_IGNORE;
 done:
-    // The host forks the user's own process next.
+    // The host forks the user's own process next, which must not inherit the password.
     kc_password_forget(pamh);
     return result;
 }
@@ -91,9 +93,9 @@ int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **a
     struct kc_answer answer;
     int result = PAM_IGNORE;
     kc_password_forget(pamh);
-    // systemd's host is its user by then. The daemon sees that the leader is gone.
+    // The host in systemd runs as its user by then. The daemon notices that the leader is gone.
     if (geteuid() != 0 || !read_options(pamh, argc, argv, &options)) goto done;
-    // Looks up no account: accounts can be gone, or slow, when a session ends.
+    // No account is looked up: accounts can be gone, or slow, when a session ends.
     if (!kc_session_close(pamh, &options, &answer)) goto done;
     kc_report(pamh, flags, &options, &answer);
     if (answer.outcome == KC_ACCEPTED) result = PAM_SUCCESS;

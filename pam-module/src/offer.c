@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-// Root speaks for every user, other users for themselves.
+// Root may offer any user's password, other users only their own.
 static bool may_speak_for(const struct kc_login *login) {
     uid_t host = geteuid();
     return host == 0 || host == login->uid;
@@ -14,7 +14,7 @@ static bool may_speak_for(const struct kc_login *login) {
 
 bool kc_offer_kept_password(pam_handle_t *pamh, const struct kc_options *options,
                             const struct kc_login *login, struct kc_answer *answer) {
-    // An account that does not exist is asked about like any other, so that it takes as long.
+    // A missing account is asked about like any other, so that the time taken does not reveal it.
     bool is_nobodys = login->uid == (uid_t)-1;
     if (!is_nobodys && !kc_login_is_person(login, options)) return false;
     if (!may_speak_for(login)) return false;

@@ -14,7 +14,7 @@ enum seen {
     SEEN_SOCKET = 64,
 };
 
-// Digits only: strtoul would take signs, blanks and the locale's ideas.
+// Digits only: strtoul would also take signs, blanks and the locale's digit groups.
 static bool read_number(const char *text, uint32_t largest, uint32_t *number) {
     uint64_t value = 0;
     if (*text == '\0') return false;
@@ -32,7 +32,7 @@ static bool is_socket_path(const char *path) {
     return path[0] == '/' && count > 1 && count <= KC_SOCKET_PATH_MAX && path[count - 1] != '/';
 }
 
-// What stands behind `name=` in the argument; NULL if it is another argument.
+// The text after `name=` in the argument; NULL if it is another argument.
 static const char *value_of(const char *argument, const char *name) {
     size_t count = strlen(name);
     return strncmp(argument, name, count) == 0 ? argument + count : NULL;
@@ -60,7 +60,7 @@ static bool read_value(const char *argument, struct kc_options *options, enum se
     const char *value;
     uint32_t number = 0;
     if ((value = value_of(argument, "min_uid=")) != NULL) {
-        // The last number is "no user" everywhere.
+        // UINT32_MAX means "no user" on every system.
         if (!read_number(value, UINT32_MAX - 1, &number)) return false;
         options->min_uid = number;
         *which = SEEN_MIN_UID;

@@ -8,10 +8,10 @@
 #define KC_DEFAULT_SOCKET "/run/keychain/login.sock"
 #define KC_SOCKET_PATH_MAX 107
 #define KC_DEFAULT_MIN_UID 1000
-// The longest exchange that a login waits for.
+// The longest exchange that a login waits for, in ms.
 #define KC_MAX_TIMEOUT_MS 2000
 
-// What the line in the PAM service says behind the module's name.
+// The options after the module's name in a line of a PAM service.
 struct kc_options {
     bool debug;
     bool required;
@@ -24,7 +24,7 @@ struct kc_options {
 };
 
 // Reads the arguments. Returns NULL, or the first argument that is unknown, repeated or senseless:
-// the module then does nothing at all, since half-understood configuration is not configuration.
+// the module then does nothing at all, as guessing at a configuration is dangerous.
 const char *kc_options_read(int argc, const char **argv, struct kc_options *options);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const char data_name[] = "pam_keychain password";
 
-// PAM calls it when the data is replaced and when the handle ends, also in a forked child.
+// PAM calls this when the data is replaced and when the handle ends, also in a forked child.
 static void clean_up(pam_handle_t *pamh, void *data, int status) {
     (void)pamh;
     (void)status;
@@ -34,7 +34,7 @@ struct kc_password *kc_password_keep(pam_handle_t *pamh, uid_t uid, const char *
 struct kc_password *kc_password_kept(pam_handle_t *pamh) {
     const void *data = NULL;
     if (pam_get_data(pamh, data_name, &data) != PAM_SUCCESS) return NULL;
-    // PAM gives data back as const; this is the buffer that was set above.
+    // PAM returns data as const; this is the buffer that was set above.
     return (struct kc_password *)(uintptr_t)data;
 }
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-// Where it is set, a wait has run out. The value itself says nothing.
+// Data of this name says that a wait has timed out. Its value means nothing.
 static const char data_name[] = "pam_keychain waited in vain";
 
 static bool has_waited_in_vain(pam_handle_t *pamh) {
@@ -13,7 +13,7 @@ static bool has_waited_in_vain(pam_handle_t *pamh) {
 
 static void remember(pam_handle_t *pamh, bool in_vain) {
     if (in_vain == has_waited_in_vain(pamh)) return;
-    // PAM gives back what it was given, and frees nothing of it.
+    // The data is a constant, so PAM needs no function to free it.
     (void)pam_set_data(pamh, data_name, in_vain ? (void *)(uintptr_t)data_name : NULL, NULL);
 }
 

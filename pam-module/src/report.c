@@ -51,7 +51,7 @@ void kc_report(pam_handle_t *pamh, int flags, const struct kc_options *options,
             "Your keychain may still have an older password than your login. If it stays locked, "
             "run keychainctl unlock and give it the old one.");
     }
-    // No user can act on that at a login prompt, so only who asked for it hears it.
+    // No user can act on that at a login prompt, so only `debug` shows it.
     if (answer->outcome == KC_UNREACHABLE && options->debug) {
         say(pamh, flags, "keychain: its service cannot be reached");
     }

@@ -7,13 +7,13 @@
 
 #include <security/pam_modules.h>
 
-// Says in the log, and with `debug` to the user, that the daemon did not do what it was asked; and
-// to the user what the daemon has to tell.
+// Writes to the log, and with `debug` tells the user, that the daemon refused or could not be
+// reached; shows the user the daemon's notices.
 void kc_report(pam_handle_t *pamh, int flags, const struct kc_options *options,
                const struct kc_answer *answer);
 
-// The same for a password that its owner changed: the owner hears it if the keychain did not
-// follow.
+// The same for a password that its owner changed: the owner is told if the keychain still has the
+// old password.
 void kc_report_change(pam_handle_t *pamh, int flags, const struct kc_options *options,
                       const struct kc_answer *answer);
 

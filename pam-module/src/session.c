@@ -10,14 +10,14 @@
 
 static const char data_name[] = "pam_keychain session";
 
-// What the end of a session needs to know of its beginning.
+// The facts of a session's beginning that its end needs.
 struct opened {
     uid_t uid;
     int32_t ticket;
     char account[KC_LOGIN_TEXT_MAX + 1];
 };
 
-// Not the end of the session: a host may end its handle and leave the session open, and a forked
+// Does not end the session: a host may end its handle and leave the session open, and a forked
 // child ends its copy of the handle while the parent's session goes on.
 static void clean_up(pam_handle_t *pamh, void *data, int status) {
     (void)pamh;
@@ -25,7 +25,7 @@ static void clean_up(pam_handle_t *pamh, void *data, int status) {
     free(data);
 }
 
-// NULL where there is no memory.
+// Returns NULL where memory is lacking.
 static struct opened *remember(pam_handle_t *pamh, const struct kc_login *login) {
     struct opened *opened = malloc(sizeof *opened);
     if (opened == NULL) return NULL;
@@ -56,8 +56,9 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
     frame.is_authenticated = password != NULL;
     frame.has_password = password != NULL && !password->is_absent;
     frame.password = kc_password_view(password);
-    // Also when the daemon is not there: the session ends all the same. First, since nothing would
-    // revoke a ticket that is not remembered; without one a session lives as long as its leader.
+    // The session is remembered first, since a ticket that is not remembered would never be
+    // revoked; without a ticket a session lives as long as its leader. It is remembered also where
+    // the daemon is absent, since the session's end must be reported all the same.
     struct opened *opened = remember(pamh, login);
     if (opened != NULL) frame.ticket = opened->ticket = kc_ticket_create(login->uid, login->gid);
     return kc_tell(pamh, options, &frame);
@@ -67,7 +68,7 @@ bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
                       struct kc_answer *answer) {
     const struct opened *opened = remembered(pamh);
     if (opened == NULL) return false;
-    // Whom the host calls the user by now is not asked: the session's beginning counts.
+    // The account is the one of the session's beginning, whatever PAM_USER is by now.
     const struct kc_login login = {.account = opened->account, .uid = opened->uid};
     struct kc_login_frame frame = kc_login_request(&login, KC_LOGIN_CLOSE_SESSION);
     frame.ticket = opened->ticket;

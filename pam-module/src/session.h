@@ -17,8 +17,8 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
 // Whether this handle has opened a session of that user and not closed it.
 bool kc_session_is_open(pam_handle_t *pamh, uid_t uid);
 
-// Reports the end of the session that this handle opened, and revokes its ticket. False if it
-// opened none.
+// Reports the end of the session that this handle opened, and revokes its ticket. Returns false if
+// this handle opened none.
 bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
                       struct kc_answer *answer);
 

@@ -12,8 +12,8 @@
 
 static const char ticket_name[] = "keychain:ticket";
 
-// Its possessor may view, read and find it; its owner, root, may do everything; other users
-// nothing. So the user can lose the ticket, but neither change it nor take it elsewhere.
+// The ticket's possessor may view, read and find it; its owner, root, may do everything; other
+// users nothing. So the user can lose the ticket, but neither change it nor link it elsewhere.
 static const key_perm_t ticket_permissions =
     KEY_POS_VIEW | KEY_POS_READ | KEY_POS_SEARCH | KEY_USR_ALL;
 
@@ -23,7 +23,7 @@ struct key_facts {
     char description[64];
 };
 
-// False for a key that is gone, revoked, or not ours to see.
+// Returns false for a key that is gone, revoked, or not visible to this process.
 static bool describe(key_serial_t key, struct key_facts *facts) {
     char text[256];
     int from = 0;
@@ -46,9 +46,9 @@ static bool is_ticket(key_serial_t key) {
            strcmp(facts.description, ticket_name) == 0;
 }
 
-// Whether the session keyring is one that a login made for this user: neither root's, nor the one
-// that all sessions of the user share ("_uid_ses."), nor one that already is another session's,
-// whose ticket a second one would displace.
+// Whether the session keyring is one that a login made for this user. It must not be root's, nor
+// the one that all sessions of the user share ("_uid_ses."), nor already another session's, whose
+// ticket a second one would displace.
 static bool session_keyring_is_own(uid_t uid) {
     struct key_facts facts;
     key_serial_t keyring = keyctl_get_keyring_ID(KEY_SPEC_SESSION_KEYRING, 0);
@@ -58,8 +58,8 @@ static bool session_keyring_is_own(uid_t uid) {
     return found < 0 || !is_ticket((key_serial_t)found);
 }
 
-// A new key in a keyring of this thread's own, which only we can have put anything into: adding it
-// to the user's keyring would *update* whatever key of that name the user had planted there.
+// Makes the key in a keyring of this thread's own, which no other program can have put a key into:
+// adding it to the user's keyring would *update* a key of that name that the user had planted.
 static key_serial_t make_ticket(key_serial_t nest) {
     uint8_t payload[TICKET_BYTES] = {0};
     key_serial_t ticket = -1;
@@ -74,9 +74,9 @@ done:
     return ticket;
 }
 
-// Into the session keyring: the inherited one if it is the user's and takes it, else a new one.
-// A new one is given to the user; where the user's quota is full it stays root's and serves as
-// well.
+// Links the ticket into the session keyring: the inherited one if it is the user's and takes it,
+// else a new one. A new one is given to the user; where the user's quota is full it stays root's,
+// which works as well.
 static bool link_to_session(key_serial_t ticket, uid_t uid, gid_t gid) {
     if (session_keyring_is_own(uid) && keyctl_link(ticket, KEY_SPEC_SESSION_KEYRING) == 0) {
         return true;
@@ -97,12 +97,12 @@ int32_t kc_ticket_create(uid_t uid, gid_t gid) {
         (void)keyctl_revoke(ticket);
         ticket = -1;
     }
-    // The session's keyring holds the ticket now; ours goes.
+    // The session keyring holds the ticket now, so this thread's keyring is removed.
     (void)keyctl_unlink(nest, KEY_SPEC_THREAD_KEYRING);
     return ticket > 0 ? ticket : 0;
 }
 
 void kc_ticket_revoke(int32_t ticket) {
-    // Serials are given out anew: revoke nothing that is not a ticket.
+    // The kernel reuses serials: a key that is not a ticket must not be revoked.
     if (ticket > 0 && is_ticket(ticket)) (void)keyctl_revoke(ticket);
 }

@@ -14,8 +14,8 @@ static const char offer_name[] = "offer.sock";
 static bool is_roots_folder(int folder) {
     struct stat facts;
     if (fstat(folder, &facts) != 0) return false;
-    // A sticky folder is refused too: a user who can create beside us can be there before us. An
-    // ACL that lets another user write shows in the group's bits.
+    // A sticky folder is refused too: a user who may create files in it could create the socket
+    // first. An ACL that lets another user write shows in the group's bits.
     if (S_ISDIR(facts.st_mode) && facts.st_uid == 0 && (facts.st_mode & 022) == 0) return true;
     errno = EPERM;
     return false;
@@ -32,7 +32,7 @@ static bool is_roots_socket(int file, enum kc_door door) {
     return false;
 }
 
-// Opens the folder `name` in `parent`, which it closes.
+// Opens the folder `name` in `parent`, and closes `parent`.
 static int step(int parent, const char *name) {
     int folder = -1;
     if (strcmp(name, "") == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
@@ -49,7 +49,7 @@ done:
     return folder;
 }
 
-// The folder of the path, whose text it takes apart; `*name` is what the path names in it.
+// Opens the folder of the path's last part, and cuts the path's text; `*name` is the last part.
 static int walk(char *path, const char **name) {
     int folder = kc_above_standard(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder >= 0 && !is_roots_folder(folder)) {

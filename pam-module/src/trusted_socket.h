@@ -4,18 +4,18 @@
 
 #include <stdbool.h>
 
-// Which of the daemon's sockets.
+// The daemon's sockets.
 enum kc_door {
-    // At the configured path; root's alone.
+    // The socket at the configured path; root's alone.
     KC_DOOR_LOGIN,
-    // offer.sock beside it, for hosts that are not root, such as swaylock. There the daemon takes
-    // the verb "offer password" only, and from each peer for its own uid only.
+    // offer.sock beside it, for hosts that don't run as root, such as swaylock. There the daemon
+    // takes only the verb "offer password", and from each peer only for the peer's own uid.
     KC_DOOR_OFFER,
 };
 
-// An O_PATH descriptor of the daemon's socket, or -1 with errno. Every folder on the way belongs to
-// root and no other user can write to it; no link is followed; what is found is a socket of root's,
-// and root alone can reach the login socket.
+// Returns an O_PATH descriptor of the daemon's socket, or -1 with errno. Every folder on the way
+// must be root's, with no other user able to write to it; links are not followed; the socket must
+// be root's, and the login socket must be reachable for root alone.
 int kc_trusted_socket(const char *path, enum kc_door door);
 
 #endif

@@ -6,7 +6,7 @@ extension FileReader {
     private static let factors = PolicyFactor.allCases.map(\.rawValue)
     private static let forms = ["pam", "within", "any", "all", "k", "of", "approval"]
 
-    /// What must be proven.
+    /// Reads the proofs that are required.
     mutating func constraint(_ node: YAMLNode) -> PolicyConstraint? {
         switch node.content {
         case .scalar:
@@ -74,11 +74,11 @@ extension FileReader {
         return duration(node, "within").map { .pam(PolicyText(service), within: $0) }
     }
 
-    /// More are not asked for in one question.
+    /// The most persons of whom one question asks an approval.
     static let mostApprovers = 8
     private static let longestName = 256
 
-    /// Of one of these people, who is not the asker.
+    /// The approval of one of these persons other than the asker.
     private mutating func approval(_ keys: Keys) -> PolicyConstraint? {
         guard let node = keys["approval"] else { return nil }
         let names = texts(node, "approval")

@@ -3,7 +3,8 @@ internal import KeychainPolicyModel
 internal import PolicySyntax
 
 extension PolicyCondition {
-    /// Whether the kernel or the system attests it and a program of the same user can't forge it.
+    /// Whether the kernel or the system attests the condition, so that another program of the same
+    /// user can't forge it.
     var isStrongSubject: Bool {
         switch self {
         case .uid: true
@@ -17,14 +18,15 @@ extension PolicyCondition {
 }
 
 extension [PolicyCondition] {
-    /// A path counts once root alone can change what is there.
+    /// Whether the conditions rest on an attested one. A path counts where only root can change the
+    /// file.
     var restOnStrongSubject: Bool {
         contains(where: \.isStrongSubject)
             || (contains(.boolean(.trustedExe, true)) && contains { $0.isText(.exe) })
     }
 }
 
-/// What a rule that widens must rest on.
+/// The checks of rules that allow more.
 extension FileReader {
     mutating func checkGrant(_ rule: PolicyRule, _ keys: Keys, _ head: RuleHead) {
         switch rule.effect {
@@ -132,7 +134,7 @@ extension FileReader {
 }
 
 extension TextPattern {
-    /// It stands for more than the members of one family of names.
+    /// Whether it matches more than one family of names.
     var isBroad: Bool {
         switch self {
         case .literal: false
@@ -145,7 +147,8 @@ extension TextPattern {
 }
 
 extension FileReader {
-    /// A requirement that can't be kept as it is written, or that no user is there to meet.
+    /// Reports a requirement that can't be met as it is written, or where no user is present to
+    /// meet it.
     mutating func checkFreshness(_ rule: PolicyRule, _ keys: Keys) {
         guard case .require(let demand) = rule.effect else { return }
         let place = keys["within"] ?? keys.node

@@ -2,7 +2,7 @@
 package import KeychainPolicyModel
 package import PolicySyntax
 
-/// The names that stand in a block of a rule.
+/// The names in the blocks of a rule.
 enum Vocabulary {
     package static let operations =
         PolicyOperation.allCases.map(\.rawValue) + ["use-key", "write", "all"]
@@ -10,14 +10,14 @@ enum Vocabulary {
     static let subject = ["uid", "use"] + fields(.subject)
     static let resource = ["flags"] + fields(.resource)
     static let environment = ["time"] + fields(.environment)
-    /// What `redact` names.
+    /// The names of attributes in `redact`.
     static let attributes = PolicyEffect.attributes.keys.sorted()
 
     private static let blocks = [
         ("subject", subject), ("resource", resource), ("when", environment),
     ]
 
-    /// What helps where a key is unknown: another word for it, or the block that has it.
+    /// Advice on an unknown key: another word for it, or the block that has it.
     static func advice(for key: String, in what: String, among known: [String]) -> String? {
         if what == "evidence", key.hasPrefix("pam:") {
             return "as {pam: {\(key.dropFirst(4)): {age: 2m, scope: process}}}"
@@ -29,7 +29,7 @@ enum Vocabulary {
         return Suggestion.advice(for: key, "key", among: known)
     }
 
-    /// The fields of a block that are text, a choice, true or false, or an age.
+    /// The fields of a block with texts, choices, booleans or ages.
     static func fields(_ block: PolicyBlock) -> [String] {
         names(TextField.allCases, block) + names(ChoiceField.allCases, block)
             + names(BooleanField.allCases, block) + names(AgeField.allCases, block)
@@ -41,7 +41,7 @@ enum Vocabulary {
 }
 
 extension FileReader {
-    /// `operations`, `subject`, `resource`, `when` and `unless` among the keys of a rule.
+    /// Reads `operations`, `subject`, `resource`, `when` and `unless` among the keys of a rule.
     mutating func match(_ keys: Keys, isLimit: Bool = false) -> PolicyMatch {
         let exceptions = keys["unless"].map { list($0, "unless") } ?? []
         return PolicyMatch(
@@ -252,7 +252,7 @@ extension TextField {
     var isHostName: Bool { self == .server || self == .host }
 }
 
-/// Values that begin with a word for what they are.
+/// Values that begin with a word for their kind.
 struct FieldForm {
     let example: String
     private let isMet: @Sendable (String) -> Bool

@@ -2,8 +2,8 @@
 internal import KeychainPolicyModel
 internal import PolicySyntax
 
-/// Values that hardly anything is called: a rule about one never matches for certain, so it lets
-/// through what it was to keep out.
+/// Checks for values that hardly any real name has: a rule about one never matches for certain, so
+/// it lets through the requests that it was to refuse.
 extension FileReader {
     mutating func checkName(
         _ text: String, _ pattern: TextPattern, _ field: TextField, _ node: YAMLNode
@@ -13,7 +13,7 @@ extension FileReader {
         note(.impossibleName, node, mistake.message, advice: mistake.advice)
     }
 
-    /// Of the words for classes one is of no item: what Apple calls an identity is two of them.
+    /// `identity` is the class of no item: what Apple calls an identity is two items.
     mutating func checkClass(_ node: YAMLNode) {
         guard let place = Self.scalar("identity", in: node) else { return }
         note(
@@ -34,7 +34,7 @@ extension FileReader {
         }
     }
 
-    /// A match that no request can have.
+    /// Reports a match that no request can have.
     mutating func checkContradictions(_ box: PolicyBox, _ keys: Keys) {
         let isOfKeys = box.operations.isSubset(of: .useKey) && !box.operations.isEmpty
         for case .choice(.itemClass, let mask) in box.conditions
@@ -56,7 +56,7 @@ extension FileReader {
 }
 
 extension PolicyBox {
-    /// Sessions of the mask alone.
+    /// Whether a condition limits the sessions to those of the mask.
     func isOfSessions(_ mask: UInt8) -> Bool {
         conditions.contains {
             if case .choice(.session, let own) = $0 { own & ~mask == 0 } else { false }
@@ -69,7 +69,7 @@ extension PolicyBox {
 }
 
 extension PolicyConstraint {
-    /// It can't be met without a yes in a window.
+    /// Whether it can't be met without a yes in a window.
     var needsConfirm: Bool {
         switch self {
         case .factor(let factor): factor == .confirm

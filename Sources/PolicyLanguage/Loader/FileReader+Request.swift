@@ -2,7 +2,7 @@
 package import KeychainPolicyModel
 package import PolicySyntax
 
-/// The names that stand in a request.
+/// The names in a request.
 enum RequestKeys {
     static let all = [
         "operation", "subject", "resource", "when", "evidence", "interactive", "at", "before",
@@ -16,9 +16,9 @@ enum RequestKeys {
     ]
 }
 
-/// Requests: in tests, and as lines of JSON.
+/// Reads requests: in tests, and as lines of JSON.
 extension FileReader {
-    /// What stands for a fact that could not be established.
+    /// The value of a fact that could not be established.
     private static let unknown = "unknown!"
 
     package mutating func request(_ node: YAMLNode) -> PolicyRequest? {
@@ -59,7 +59,7 @@ extension FileReader {
             evidence: keys["evidence"].map { evidence($0) } ?? [], day: day)
     }
 
-    /// A program is a member of its own group and, but for `groups`, of no other.
+    /// A program is a member of its own group and, apart from `groups`, of no other.
     private mutating func settleMembership(_ facts: inout PolicyFacts, _ node: YAMLNode?) {
         guard let isOwn = facts.isOfOwnGroup else { return }
         if facts[.member] == .absent { facts[.member] = .known(isOwn) }
@@ -158,7 +158,7 @@ extension FileReader {
             if let found { facts.uid = found }
         case "flags":
             let found = fact(node) { reader, node -> PolicyItemFlags? in
-                // Known, and none of them.
+                // An empty list is known, and names none of them.
                 if case .list(let items) = node.content, items.isEmpty { return [] }
                 return reader.itemFlags(node["has"] ?? node)
             }
@@ -177,7 +177,7 @@ extension FileReader {
         }
     }
 
-    /// A known value or `unknown!`; nil after a mistake.
+    /// Reads a known value or `unknown!`; nil after a mistake.
     private mutating func fact<Value>(
         _ node: YAMLNode, _ read: (inout Self, YAMLNode) -> Value?
     ) -> Fact<Value>? {
@@ -197,7 +197,7 @@ extension FileReader {
             }
             return found.map { PolicyText($0.text) }
         }
-        // An item may have an attribute that is empty.
+        // An attribute of an item may be empty.
         if field.block == .resource, node.scalar == "" { return [""] }
         guard let text = self.text(node, what) else { return nil }
         return [PolicyText(field.isHostName ? text.lowercased() : text)]

@@ -2,10 +2,10 @@
 internal import KeychainPolicyModel
 internal import PolicySyntax
 
-/// What the places of the mistakes of a rule that are absences have in common.
+/// The rule's own place, for mistakes that are something missing.
 struct RuleHead {
     package let id: PolicyText
-    /// Where the id stands: the place of what is missing.
+    /// The node of the id, at which missing keys are reported.
     let node: YAMLNode
     package let origin: PolicyOrigin
 }
@@ -19,7 +19,7 @@ extension FileReader {
         + effects + Vocabulary.match
     private static let scopeKeys =
         ["id", "description", "mode", "expires"] + period + Vocabulary.match
-    /// The first and the last day on which a statement counts.
+    /// The keys of the first and the last day on which a statement applies.
     static let period = ["from", "until"]
 
     mutating func rule(_ node: YAMLNode) -> LoadedRule? {
@@ -60,7 +60,7 @@ extension FileReader {
     private mutating func noteEffectCount(
         _ effects: [YAMLEntry], _ keys: Keys, _ head: RuleHead
     ) {
-        // What was told as an unknown key may have been meant as the effect.
+        // An unknown key, which was already reported, may have been meant as the effect.
         if effects.isEmpty, keys.hasUnknown { return }
         if effects.count > 1 {
             note(
@@ -101,7 +101,7 @@ extension FileReader {
         }
     }
 
-    /// The text for people. What reads as a condition decides nothing there.
+    /// Reads the text for people; warns of text that looks like a condition, as it decides nothing.
     private mutating func reason(_ entry: YAMLEntry) -> String? {
         let text = self.text(entry.value, "the reason")
         let advice: String? =
@@ -233,7 +233,7 @@ extension FileReader {
         anyDate(node, what).flatMap { self.namable($0, node, what) }
     }
 
-    /// The day, where policies may name it.
+    /// The day; reports one outside the years that policies may name.
     mutating func namable(_ day: Int32, _ node: YAMLNode, _ what: String) -> Int32? {
         let years = CalendarDay.years
         guard years.contains(CalendarDay.year(of: day)) else {
@@ -254,7 +254,7 @@ extension FileReader {
         return nil
     }
 
-    /// The days on which a statement counts, as a condition beside its others.
+    /// The days on which a statement applies, as a condition beside its others.
     mutating func days(_ keys: Keys) -> [PolicyCondition] {
         let ends = Self.period.map { key in keys[key].flatMap { date($0, key) } }
         let (first, last) = (ends[0] ?? .min, ends[1] ?? .max)

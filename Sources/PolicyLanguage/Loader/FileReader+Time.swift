@@ -5,7 +5,7 @@ internal import PolicySyntax
 extension FileReader {
     static var days: [String] { MinuteOfWeek.days }
 
-    /// `{days, between}`, a list of such, or `{outside: …}`.
+    /// Reads `{days, between}`, a list of such, or `{outside: …}`.
     mutating func time(_ node: YAMLNode) -> PolicyCondition? {
         if let outside = node["outside"] {
             guard mapping(node, "time", keys: ["outside"]) != nil else { return nil }
@@ -75,7 +75,7 @@ extension FileReader {
         return nil
     }
 
-    /// Minutes since midnight of `HH:MM`; 24:00 where it may end a window.
+    /// The minutes from midnight to `HH:MM`; 24:00 only where `mayBeEnd` is true.
     static func minuteOfDay(_ text: String, mayBeEnd: Bool = false) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }),

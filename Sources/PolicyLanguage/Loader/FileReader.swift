@@ -2,10 +2,10 @@
 internal import KeychainPolicyModel
 package import PolicySyntax
 
-/// Reads one file's values into the model and notes every mistake on the way. What is mistaken
-/// yields nil; the rest is read on, so that one run tells all.
+/// Reads one file's values into the model and notes every mistake on the way. A mistaken part
+/// becomes nil and the rest is read on, so that one run reports all mistakes.
 package struct FileReader {
-    /// More mistakes than this in one file are not told.
+    /// The most mistakes reported for one file.
     package static let mostDiagnostics = 100
 
     let source: SourceFile
@@ -52,7 +52,7 @@ package struct FileReader {
 
     // MARK: Kinds
 
-    /// The entries of a mapping that may have these keys; the others are mistakes.
+    /// The entries of a mapping that may have these keys; other keys are mistakes.
     mutating func mapping(
         _ node: YAMLNode, _ what: String, keys known: [String],
         unknown code: DiagnosticCode = .unknownKey, keyWord: String = "key"
@@ -134,7 +134,7 @@ package struct FileReader {
         return nil
     }
 
-    /// One of the words.
+    /// Reads one of the words.
     mutating func word(_ node: YAMLNode, _ what: String, of words: [String]) -> String? {
         guard let text = self.text(node, what) else { return nil }
         if words.contains(text) { return text }
@@ -166,7 +166,7 @@ package struct FileReader {
             file: source.path, line: node.place.line, column: node.place.column, level: level)
     }
 
-    /// Warns of a name that is not what it looks like.
+    /// Warns of a name with letters that look like others.
     mutating func noteLooks(of text: String, _ node: YAMLNode) {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return }
         if Lookalike.mixesScripts(text) {
@@ -183,7 +183,7 @@ package struct FileReader {
 struct Keys {
     let node: YAMLNode
     let entries: [YAMLEntry]
-    /// There were others, which have been told.
+    /// Whether there were unknown keys, which were reported.
     let hasUnknown: Bool
 
     subscript(key: String) -> YAMLNode? { entry(key)?.value }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names that policies give: ids of rules, definitions, files.
+/// The names in policies: ids of rules, definitions, files.
 package enum Identifier {
     package static let longest = 128
 
-    /// Letters and digits, joined by dots, dashes and underscores.
+    /// Whether the text is letters and digits, joined by dots, dashes and underscores.
     package static func isOne(_ text: String) -> Bool {
         guard (1...longest).contains(text.utf8.count) else { return false }
         var wasLetter = false
@@ -21,7 +21,7 @@ package enum Identifier {
     }
 }
 
-/// Letters that look like others (the ones that Latin, Cyrillic and Greek share the looks of).
+/// Letters that look like others (the ones whose shapes Latin, Cyrillic and Greek share).
 enum Lookalike {
     private enum Script { case latin, greek, cyrillic, armenian, cherokee }
 
@@ -50,7 +50,7 @@ enum Lookalike {
         "Μ": "M", "Ν": "N", "Ο": "O", "Ρ": "P", "Τ": "T", "Υ": "Y", "Χ": "X",
     ]
 
-    /// The text with what looks like Latin replaced; nil where nothing does.
+    /// The text with letters that look Latin replaced by Latin ones; nil where it has none.
     static func skeleton(_ text: String) -> String? {
         guard text.unicodeScalars.contains(where: { table[$0] != nil }) else { return nil }
         var view = String.UnicodeScalarView()

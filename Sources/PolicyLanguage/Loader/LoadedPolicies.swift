@@ -2,18 +2,18 @@
 package import KeychainPolicyModel
 package import PolicySyntax
 
-/// Policies of one or more folders, read and put together. All or nothing: where there is an
-/// error, the set is not for use.
+/// Policies of one or more folders, read and merged. The set must not be used where there is an
+/// error.
 package struct LoadedPolicies: Sendable {
     /// The files in force, by level and name.
     package internal(set) var files: [PolicyFile] = []
-    /// What is in force: replaced rules left out.
+    /// The policy in force, without replaced rules.
     package internal(set) var policy = PolicySet()
     package internal(set) var diagnostics: [Diagnostic] = []
-    /// Files and rules of an earlier folder that restricted something and no longer count.
+    /// Files and rules of an earlier folder that restricted access and no longer count.
     package internal(set) var weakened: [Weakening] = []
 
-    /// Rules in force that stand for one of an earlier folder.
+    /// Rules in force that replace one of an earlier folder.
     package var replacements: [(old: PolicyText, new: PolicyText)] {
         policy.rules.compactMap { rule in rule.replaces.map { ($0, rule.id) } }
     }
@@ -22,11 +22,11 @@ package struct LoadedPolicies: Sendable {
         /// The file, or the id of the rule.
         package let what: String
         package let by: String
-        /// What forbade, required, limited or closed, and is gone.
+        /// The statements that forbade, required, limited or closed, and are gone.
         package let lost: [PolicyText]
     }
 
-    /// Looking at a set as a whole ends after so many mistakes.
+    /// The checks of the whole set stop after this many mistakes.
     package static let mostDiagnostics = 100
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
@@ -36,9 +36,9 @@ package struct LoadedPolicies: Sendable {
         "/usr/share/keychain/policies.d", "/run/keychain/policies.d", "/etc/keychain/policies.d",
     ]
 
-    /// Reads folders or single files, later ones win. `added` are read as if they lay in the last
-    /// folder, in place of its files of the same names. `asRoot`: what is not root's alone is
-    /// refused, as the daemon does. `today` is the local date in days since 1970-01-01.
+    /// Reads folders or single files; later ones win. `added` are read as if they lay in the last
+    /// folder, in place of its files of the same names. With `asRoot`, files that are not root's
+    /// alone are refused, as the daemon does. `today` is the local date in days since 1970-01-01.
     package init(
         reading paths: [String], adding added: [String] = [], asRoot: Bool = false, today: Int32
     ) {
@@ -58,7 +58,7 @@ package struct LoadedPolicies: Sendable {
         putTogether(layers)
     }
 
-    /// The same of files in memory, one list a folder.
+    /// The same from files in memory, with one list for each folder.
     package init(_ layers: [[SourceFile]], today: Int32) {
         putTogether(
             layers.enumerated().map { level, sources in
@@ -81,7 +81,7 @@ package struct LoadedPolicies: Sendable {
         diagnostics = Array(Set(diagnostics)).sorted()
     }
 
-    /// A file takes the place of one of the same name in an earlier folder.
+    /// A file replaces one of the same name in an earlier folder.
     private mutating func inForce(_ layers: [[PolicyFile]]) -> [PolicyFile] {
         var kept: [PolicyFile] = []
         for file in layers.flatMap({ $0 }) {
@@ -118,7 +118,7 @@ package struct LoadedPolicies: Sendable {
         checkLooks(seen)
     }
 
-    /// Two ids that look the same are two rules that people take for one.
+    /// Reports two ids that look the same: people would take the two rules for one.
     private mutating func checkLooks(_ ids: [PolicyText: PolicyOrigin]) {
         for (id, origin) in ids.sorted(by: { $0.key < $1.key }) {
             guard let plain = Lookalike.skeleton(id.string), ids[PolicyText(plain)] != nil,
@@ -130,7 +130,7 @@ package struct LoadedPolicies: Sendable {
         }
     }
 
-    /// The ids of the rules that later ones stand for.
+    /// The ids of the rules that later ones replace.
     private mutating func replacements(among all: [PolicyFile]) -> Set<PolicyText> {
         var rules: [PolicyText: PolicyRule] = [:]
         for rule in files.flatMap(\.rules) where rules[rule.rule.id] == nil {
@@ -207,8 +207,8 @@ extension PolicyEffect {
         }
     }
 
-    /// Whether a rule with this in place of the other's is no loss by itself. A forbid that is
-    /// replaced is always told.
+    /// Whether replacing the old effect by this one loses no restriction. A replaced forbid is
+    /// always reported.
     fileprivate func restrictsLike(_ old: PolicyEffect) -> Bool {
         switch (old, self) {
         case (.require, .require), (.require, .forbid), (.limit, .limit), (.limit, .forbid): true
@@ -236,7 +236,7 @@ extension PolicyFile {
         rules.map(\.rule).filter(\.effect.restricts).map(\.id) + closed.map(\.id)
     }
 
-    /// All ids with where they stand, in that order.
+    /// All ids with their places, in the order of the places.
     var ids: [(id: PolicyText, origin: PolicyOrigin)] {
         let all =
             rules.map { ($0.rule.id, $0.rule.origin) } + closed.map { ($0.id, $0.origin) }

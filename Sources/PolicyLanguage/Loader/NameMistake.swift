@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// Why nothing is called so, and what may have been meant.
+/// Why a name can't exist, and what may have been meant.
 struct NameMistake {
     let message: String
     let advice: String
@@ -10,14 +10,14 @@ struct NameMistake {
         (self.message, self.advice) = (message, advice)
     }
 
-    /// nil where something may be called so. `isWhole`: the text is no pattern.
+    /// nil where the name may exist. With `isWhole` the text is no pattern.
     init?(_ text: String, of field: TextField, isWhole: Bool) {
         let found = Self.mark(text, field) ?? (isWhole ? Self.shape(text, field) : nil)
         guard let found else { return nil }
         self = found
     }
 
-    /// Fields whose values begin with a letter, a digit or a few signs.
+    /// Fields whose values begin with a letter, a digit or one of a few signs.
     private static let named: Set<TextField> = [
         .user, .group, .unit, .userUnit, .slice, .host, .server, .keychain,
     ]
@@ -31,7 +31,7 @@ struct NameMistake {
 
     private static func mark(_ text: String, _ field: TextField) -> NameMistake? {
         let first = text.unicodeScalars.first
-        // A name may begin with such a mark, as ’t Hooft.
+        // A name may begin with such a mark, such as ’t Hooft.
         if let first, let last = text.unicodeScalars.last, text.unicodeScalars.count > 1,
             quotes.contains(first), quotes.contains(last), field != .itemLabel
         {
@@ -60,7 +60,7 @@ struct NameMistake {
         return accounts.contains(field) ? account(text, first) : nil
     }
 
-    /// The signs of sudoers.
+    /// The signs that sudoers uses.
     private static func account(_ text: String, _ first: Unicode.Scalar?) -> NameMistake? {
         let rest = text.dropFirst()
         switch first {
@@ -72,7 +72,7 @@ struct NameMistake {
         }
     }
 
-    /// Of `::1` the colons are the host's.
+    /// The colons of `::1` belong to the host.
     private static func hasPort(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[1].allSatisfy(\.isNumber)
@@ -118,7 +118,7 @@ struct NameMistake {
         if steps.contains(where: { ["", ".", ".."].contains($0) }) {
             return Self("no program is called \"\(text)\"", "write the path without //, . and ..")
         }
-        // A name may have a space in it, and none of these folders has such a program.
+        // A program's name may have a space, but in these folders none has.
         let command = text.split(separator: " ", maxSplits: 1)
         let folder = command.first?.split(separator: "/").dropLast().last
         guard command.count == 2, let folder, ["bin", "sbin"].contains(folder) else { return nil }
@@ -131,7 +131,7 @@ struct NameMistake {
         guard let dot = text.lastIndex(of: ".") else {
             return Self("no unit is called \"\(text)\"", "write a unit as nginx.service")
         }
-        // Of x@y@.service the instance is "y@".
+        // In x@y@.service the instance is "y@".
         let at = text.firstIndex(of: "@").map { text.index(after: $0) }
         guard at == dot else { return nil }
         return Self(

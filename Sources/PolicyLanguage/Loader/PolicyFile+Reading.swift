@@ -8,8 +8,8 @@ extension PolicyFile {
     ]
     static let testFileKeys = ["policy", "name", "description", "tests"]
 
-    /// Reads a file; what is wrong with it is in `diagnostics`. `today` is the local date in days
-    /// since 1970-01-01.
+    /// Reads a file; its mistakes are in `diagnostics`. `today` is the local date in days since
+    /// 1970-01-01.
     package init(reading source: SourceFile, level: Int, today: Int32) {
         self.init(source, level: level)
         do throws(Diagnostic) {
@@ -47,7 +47,7 @@ extension PolicyFile {
             assertions = reader.list(node, "assert").compactMap { reader.assertion($0) }
         }
         if let node = keys["tests"] { readTests(node, &reader) }
-        // A rule that could not be read may be the one that uses it.
+        // A rule with a mistake may be the one that uses the definition.
         guard !reader.hasErrors else { return }
         for name in definitions where !reader.usedDefinitions.contains(name.scalar ?? "") {
             reader.note(
@@ -79,7 +79,7 @@ extension PolicyFile {
         if let node = keys["description"] { _ = reader.text(node, "description") }
     }
 
-    /// The names, where they stand.
+    /// Returns the nodes of the names.
     private mutating func readDefinitions(
         _ node: YAMLNode, _ reader: inout FileReader
     ) -> [YAMLNode] {
@@ -90,7 +90,7 @@ extension PolicyFile {
         return entries.compactMap { entry in
             let key = YAMLNode(content: .scalar(entry.key), place: entry.place)
             guard let name = reader.identifier(key, "the name") else { return nil }
-            // Known from here on, however mistaken: it is told once.
+            // A mistaken definition is known too, so that its mistake is reported only once.
             reader.definitions[name] = reader.subject(entry.value, mayUse: false) ?? []
             return key
         }
@@ -116,7 +116,7 @@ extension PolicyFile {
 }
 
 extension PolicyCondition {
-    /// Whether it holds for as long as the program runs, or never.
+    /// Whether it holds as long as the program runs, or never.
     fileprivate var isLasting: Bool {
         switch self {
         case .text, .uid, .boolean(.trustedExe, _), .choice(.via, _): true
@@ -149,7 +149,8 @@ extension FileReader {
             isHome: isHome)
     }
 
-    /// A program that keeps its items elsewhere at other times would not find them.
+    /// A home group must apply at all times: a program whose items are elsewhere at other times
+    /// would not find them.
     private mutating func checkHome(
         _ node: YAMLEntry, mode: String?, _ members: [[PolicyCondition]]
     ) {

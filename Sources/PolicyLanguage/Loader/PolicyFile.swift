@@ -8,10 +8,10 @@ package struct LoadedRule: Sendable {
     var replacesPlace: SourcePlace?
 }
 
-/// One file of policies, read.
+/// One file of policies, after reading.
 package struct PolicyFile: Sendable {
     package let source: SourceFile
-    /// Which folder: 0 is the vendor's; a later one wins.
+    /// The index of the folder: 0 is the vendor's; a later one wins.
     package let level: Int
     package internal(set) var name = ""
     package internal(set) var rules: [LoadedRule] = []
@@ -19,7 +19,7 @@ package struct PolicyFile: Sendable {
     package internal(set) var groups: [GroupMembership] = []
     package internal(set) var assertions: [PolicyAssertion] = []
     package internal(set) var tests: [PolicyTest] = []
-    /// It says nothing: what it replaces is masked.
+    /// The file is empty, so that the file which it replaces is masked.
     package internal(set) var isMask = false
     package internal(set) var diagnostics: [Diagnostic] = []
 
@@ -31,7 +31,7 @@ package struct PolicyFile: Sendable {
     /// `10-baseline.yaml`
     package var baseName: String { FilePath.last(of: source.path) }
 
-    /// A file of tests, which may hold nothing else.
+    /// Whether it is a file of tests, which may have nothing else.
     package var isTestFile: Bool { baseName.hasSuffix("_test.yaml") }
 
     package var policy: PolicySet {
@@ -39,7 +39,7 @@ package struct PolicyFile: Sendable {
             rules: rules.map(\.rule), closed: closed, groups: groups, assertions: assertions)
     }
 
-    /// How many rules and scopes it has.
+    /// The number of rules, scopes and memberships.
     package var ruleCount: Int { rules.count + closed.count + groups.count }
 }
 

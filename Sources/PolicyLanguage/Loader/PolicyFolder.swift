@@ -5,10 +5,10 @@ package import PolicySyntax
 
 /// Finds and reads the files of folders of policies.
 package enum PolicyFolder {
-    /// More files than this are not looked for in one folder.
+    /// The most files in one folder.
     static let mostFiles = 4_096
 
-    /// Whose files are read.
+    /// The owners whose files are read.
     package enum Trust { case anybody, rootOnly }
 
     /// The `*.yaml` files of a folder by name, or the one file that the path names.

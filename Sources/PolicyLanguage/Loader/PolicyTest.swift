@@ -2,24 +2,24 @@
 package import KeychainPolicyModel
 package import PolicySyntax
 
-/// A request with what must be decided of it.
+/// A request with its expected decision.
 package struct PolicyTest: Sendable {
     package let name: String
     package let origin: PolicyOrigin
     package let request: PolicyRequest
     package let expected: Expected
 
-    /// What is left out is not looked at.
+    /// The expectations; those left out are not checked.
     package struct Expected: Sendable {
         package var outcome: PolicyOutcome
         package var because: [PolicyText]?
-        /// Canonical; nil inside: none.
+        /// Canonical; the inner nil expects no requirement.
         package var requires: PolicyConstraint??
         package var audit: AuditLevel?
         package var redacted: [PolicyText]?
-        /// nil inside: none.
+        /// The inner nil expects none.
         package var wouldDecide: PolicyOutcome??
-        /// Where the ids of `because` stand.
+        /// The places of the ids in `because`.
         package var places: [PolicyText: SourcePlace] = [:]
     }
 }
@@ -45,7 +45,7 @@ extension FileReader {
         guard expectations.count == rows.count else { return [] }
         return zip(rows, expectations).compactMap { row, expected in
             guard var request = self.request(row.request), let expected else { return nil }
-            // What a test comes to does not hang on the day on which it runs.
+            // The result of a test must not depend on the day on which it runs.
             if request.facts.date == .absent { request.facts.date = .unknown }
             return PolicyTest(
                 name: name + row.label, origin: origin, request: request, expected: expected)
@@ -54,7 +54,7 @@ extension FileReader {
 
     // MARK: Tables
 
-    /// One request for each place in the lists of `each`.
+    /// One request for each element of the lists in `each`.
     private mutating func rows(
         of request: YAMLNode, _ each: YAMLNode
     ) -> [(request: YAMLNode, label: String)]? {
@@ -94,7 +94,7 @@ extension FileReader {
         }
     }
 
-    /// `subject.session`, or `session` where only one block has such a field.
+    /// Reads `subject.session`, or `session` where only one block has such a field.
     private mutating func path(_ column: YAMLEntry) -> [String]? {
         let parts = column.key.split(separator: ".").map(String.init)
         if parts.count > 1 || RequestKeys.all.contains(column.key) { return parts }
@@ -112,7 +112,7 @@ extension FileReader {
 
     // MARK: Expectations
 
-    /// One for all rows, or a list of one for each.
+    /// One expectation for all rows, or a list with one for each.
     private mutating func expectations(
         _ node: YAMLNode, count: Int
     ) -> [PolicyTest.Expected?] {
@@ -183,7 +183,7 @@ extension FileReader {
 extension YAMLNode {
     var isNull: Bool { ["null", "~", ""].contains(scalar) }
 
-    /// The same with another value at the path, made where there is none.
+    /// The same node with another value at the path, which is created where it is missing.
     fileprivate func replacing(_ path: ArraySlice<String>, with value: YAMLNode) -> YAMLNode {
         guard let key = path.first else { return value }
         var entries: [YAMLEntry] = []

@@ -2,8 +2,8 @@
 internal import PolicyVocabulary
 
 extension SchemaValue {
-    /// The same with a description at each key that the vocabulary has; `part` is the name of the
-    /// part of a file that the value describes.
+    /// The same value with a description at each key that the vocabulary has; `part` is the name of
+    /// the part of a file that the value describes.
     func described(as part: String) -> SchemaValue {
         switch self {
         case .text, .number, .flag: return self

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// The JSON Schema of policy files, for editors. It says all but what concerns several fields or
-/// files: the loader checks that.
+/// The JSON Schema of policy files, for editors. It leaves out the constraints across several
+/// fields or files, which the loader checks.
 package enum PolicySchema {
-    /// Draft 7, which editors know best.
+    /// Draft 7, which most editors support.
     package static var text: String { document.written() + "\n" }
 
     package static let document = undescribed.described(as: "file")
@@ -59,7 +59,7 @@ package enum PolicySchema {
 
     private static func names(_ names: [String]) -> SchemaValue { .list(names.map { .text($0) }) }
 
-    /// Where the one holds, the other must.
+    /// Where `condition` holds, `then` must hold.
     private static func when(
         _ condition: SchemaValue, _ then: SchemaValue, else other: SchemaValue = [:]
     ) -> [(String, SchemaValue)] {
@@ -73,7 +73,7 @@ package enum PolicySchema {
 
     // MARK: Definitions
 
-    /// All but ASCII that is neither letter nor digit; of others the loader tells.
+    /// All characters but ASCII signs; the loader checks the others.
     private static let letter = #"[^\u0000-/:-@\[-`{-\u007f]"#
     private static let day = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     private static let minute = "([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -82,7 +82,7 @@ package enum PolicySchema {
     ]
 
     private static let words: [(String, SchemaValue)] = [
-        // An editor may take a word for a number.
+        // An editor may read a word as a number.
         ("text", ["type": ["string", "number", "boolean"], "minLength": 1]),
         (
             "identifier",
@@ -351,7 +351,7 @@ package enum PolicySchema {
         ),
     ]
 
-    /// Facts of any value, of these names.
+    /// An object with these names and facts of any value.
     private static func known(_ names: [String]) -> SchemaValue {
         object(names.map { ($0, [:]) })
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pam_keychain.so and keychaind say to each other, defined once for both.
+// The frames between pam_keychain.so and keychaind, defined once for both.
 //
 //     header (12 bytes)   magic u32 | version u16 | verb u16 | length of the body u32
 //     body of a request   uid u32 | ticket i32 | leader i32 | audit session u32 | flags u16
@@ -25,11 +25,11 @@
 #define KC_LOGIN_VERSION UINT16_C(1)
 #define KC_LOGIN_HEADER_SIZE 12
 #define KC_LOGIN_FRAME_MAX 4096
-// The longest name, tty or session; longer than any that Linux makes.
+// Longer than any name, tty or session of Linux.
 #define KC_LOGIN_TEXT_MAX 255
 // Longer than PAM_MAX_RESP_SIZE, the longest answer that PAM passes on.
 #define KC_LOGIN_PASSWORD_MAX 1023
-// The kernel's word for "no audit session".
+// The kernel's value for "no audit session".
 #define KC_LOGIN_NO_AUDIT_SESSION UINT32_MAX
 
 enum kc_login_verb {
@@ -37,14 +37,14 @@ enum kc_login_verb {
     KC_LOGIN_CLOSE_SESSION = 2,
     KC_LOGIN_OFFER_PASSWORD = 3,
     KC_LOGIN_CHANGE_PASSWORD = 4,
-    // Root gave the account another password and did not know the old one.
+    // Root gave the account another password without knowing the old one.
     KC_LOGIN_RESET_PASSWORD = 5,
     KC_LOGIN_ACCEPTED = 0x8001,
     KC_LOGIN_REFUSED = 0x8002,
     KC_LOGIN_ACCEPTED_WITH_NOTICE = 0x8003,
 };
 
-// What the user is to be told, once.
+// Notices that the user is shown once.
 enum kc_login_notice {
     // A login's password did not open the keychain, or root has replaced it.
     KC_LOGIN_PASSWORD_DIFFERS = 1,
@@ -54,13 +54,12 @@ enum kc_login_reason {
     KC_LOGIN_WRONG_PASSWORD = 1,
     KC_LOGIN_BUSY = 3,
     KC_LOGIN_INTERNAL = 4,
-    // The peer may not ask that.
+    // The peer may not send that request.
     KC_LOGIN_NOT_ALLOWED = 5,
     // The request makes no sense, such as a ticket that is none.
     KC_LOGIN_BAD_REQUEST = 6,
     KC_LOGIN_NO_SESSION = 7,
-    // The daemon speaks an older version of these frames than the module, or the module an older
-    // one than the daemon.
+    // The daemon, or the module, speaks an older version of these frames than the other side.
     KC_LOGIN_OLDER_SERVICE = 8,
     KC_LOGIN_OLDER_MODULE = 9,
 };
@@ -69,18 +68,19 @@ enum kc_login_status {
     KC_LOGIN_OK = 0,
     // Fewer bytes than the header says.
     KC_LOGIN_TRUNCATED,
-    // Not this protocol.
+    // Other bytes than this protocol's.
     KC_LOGIN_FOREIGN,
-    // This protocol, in a version before or after this one.
+    // This protocol, in an older or newer version.
     KC_LOGIN_OLDER,
     KC_LOGIN_NEWER,
     // Longer than KC_LOGIN_FRAME_MAX, or a field longer than its limit.
     KC_LOGIN_TOO_LONG,
-    // Everything else that no honest peer writes.
+    // All other errors; no honest peer makes them.
     KC_LOGIN_MALFORMED,
 };
 
-// Bytes that belong to another part: never freed, valid as long as the buffer they point into.
+// Bytes that belong to another part: they are never freed here, and valid as long as the buffer
+// that they point into.
 struct kc_login_view {
     const uint8_t *bytes;
     size_t count;
@@ -89,39 +89,40 @@ struct kc_login_view {
 struct kc_login_frame {
     enum kc_login_verb verb;
 
-    // Requests. What a verb does not use is zero.
+    // Requests. Fields that a verb does not use are zero.
     uint32_t uid;
-    // Serial of the ticket in the session keyring; 0 where none could be made.
+    // The serial of the ticket in the session keyring; 0 where none could be made.
     int32_t ticket;
-    // The process that hosts PAM.
+    // The process in which PAM runs.
     int32_t leader;
     uint32_t audit_session;
     bool is_remote;
-    // The host wants no messages to the user: what the user is to be told is to wait.
+    // The host wants no messages to the user, so notices must wait.
     bool is_silent;
-    // The user was authenticated on this handle, with the password or without any. Not so where
-    // others open the session (root's su, cron), or where another process did (a public key).
+    // The user was authenticated on this handle, with the password or without any. False where
+    // another user opens the session (root's su, cron), or where another process authenticated (a
+    // public key).
     bool is_authenticated;
     struct kc_login_view account;
     struct kc_login_view service;
     struct kc_login_view tty;
     struct kc_login_view logind_session;
-    // An empty password is not an absent one: hence the flags.
+    // The flags tell an empty password from an absent one.
     bool has_password;
     bool has_new_password;
     struct kc_login_view password;
     struct kc_login_view new_password;
 
-    // Refusals, and accepting with a notice.
+    // Refusals, and acceptances with a notice.
     uint16_t reason;
     uint16_t notice;
 };
 
-// What a name, tty or session must be: within its limit, and without control characters, which
-// would end lines in logs and records.
+// Checks a name, tty or session: within its limit, and without control characters, which would end
+// lines in logs and records.
 enum kc_login_status kc_login_text_check(struct kc_login_view text);
 
-// Checks a header and says how many bytes of body follow it.
+// Checks a header and returns the number of bytes of the body in `*body_count`.
 enum kc_login_status kc_login_header_check(const uint8_t header[KC_LOGIN_HEADER_SIZE],
                                            size_t *body_count);
 
