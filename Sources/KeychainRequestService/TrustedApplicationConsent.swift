@@ -290,28 +290,29 @@ struct TrustedApplicationConsent: ConsentStep {
         if meant.count == 1, meant[0].isImported, let group = try own(meant[0], access, keys) {
             return try give(meant[0], to: group, search, access, keys)
         }
-        try write(meant, ItemChange(), access, keys) {
-            TrustList(($0?.applications ?? []) + [application])
-        }
+        try write(
+            meant, ItemChange(), access, keys,
+            trust: { TrustList(($0?.applications ?? []) + [application]) },
+            grant: { Self.grant($0, access) })
+    }
+
+    private static func grant(_ item: SealedItem, _ access: Authorization) -> Grant? {
+        guard case .allow(let grant) = try? access.verdict(on: item) else { return nil }
+        return grant
     }
 
     private func write(
         _ items: [SealedItem], _ change: ItemChange, _ access: Authorization, _ keys: RequestKeys,
-        trust: @escaping (TrustList?) -> TrustList?
+        trust: @escaping (TrustList?) -> TrustList?, grant: (SealedItem) -> Grant?
     ) throws(RequestError) {
-        let proven = access.consent?.evidence ?? Evidence()
         try mayList(items, access, keys)
         for item in items { try keys.unlock.check(item.availability) }
-        let reading = try context(access.intent, admitting: .trusted, access, keys, given: proven)
         let guessed = items.filter(\.needsApplicationPassword).map(\.reference)
         _ = try access.service.guessing(guessed, in: access.keychain) {
             () throws(KeychainStoreError) in
             try access.keychain.file.update(
-                items.map(\.meant), change, nil, keys: keys.classKeys, trust: trust
-            ) { item in
-                guard case .allow(let grant) = reading.judge(item, proven) else { return nil }
-                return grant
-            }
+                items.map(\.meant), change, nil, keys: keys.classKeys, trust: trust,
+                grant: grant)
         }
     }
 
@@ -338,14 +339,29 @@ struct TrustedApplicationConsent: ConsentStep {
     ) throws(RequestError) {
         var change = ItemChange()
         change.accessGroup = group
-        try write([item], change, access, keys) { $0 }
-        // Kin that went elsewhere meanwhile, or that a rule keeps now, stay where they are.
-        let kin = found(access.consent?.kin ?? [], in: ImportedItems.group, access, keys)
-        if !kin.isEmpty { try? write(kin, change, access, keys) { $0 } }
+        try write(
+            [item], change, access, keys, trust: { $0 }, grant: { Self.grant($0, access) })
+        giveKin(change, access, keys)
         guard let given = found([item.reference], in: group, access, keys).first else {
             throw .state(.notFound)
         }
         search.admit(given)
+    }
+
+    /// Kin that went elsewhere meanwhile, or that a rule keeps now, stay where they are.
+    private func giveKin(_ change: ItemChange, _ access: Authorization, _ keys: RequestKeys) {
+        let proven = access.consent?.evidence ?? Evidence()
+        let kin = found(access.consent?.kin ?? [], in: ImportedItems.group, access, keys)
+        guard !kin.isEmpty,
+            let reading = try? context(
+                access.intent, admitting: .trusted, access, keys, given: proven)
+        else { return }
+        try? write(
+            kin, change, access, keys, trust: { $0 },
+            grant: { item in
+                guard case .allow(let grant) = reading.judge(item, proven) else { return nil }
+                return grant
+            })
     }
 
     private func found(
