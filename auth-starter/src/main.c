@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // keychain-auth-starter: starts keychain-auth for keychaind, and nothing else. It is the one
-// process of the service that has all of root's rights, as the PAM modules of a machine may need
-// them. Descriptor 3 is the socket on which it listens, from systemd or from keychaind.
+// process of the service that has those of root's rights that the PAM modules of a machine may
+// need. Descriptor 3 is the socket on which it listens, from systemd or from keychaind.
 #include "installation.h"
 #include "questions.h"
 
