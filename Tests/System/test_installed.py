@@ -50,6 +50,11 @@ def test_every_program_is_among_them():
     assert found <= set(PROGRAMS)
 
 
+def test_every_program_has_a_manual_page():
+    pages = {path.stem for path in (world.PREFIX / "share/man").glob("man*/*")}
+    assert {pathlib.Path(name).stem for name in PROGRAMS} <= pages
+
+
 def completed(shell, words):
     """What a shell offers for the last of the words."""
     share = world.PREFIX / "share"
