@@ -150,7 +150,11 @@ let package = Package(
         library("LibCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
-            "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
+            "SecurityKeys",
+            [
+                "CFIDO2", "KeychainLinuxSystem", "KeychainModel", "KeychainLocalSocket",
+                "KeychainSecrets", "LibCrypto",
+            ]),
         library("LibYAML", ["CYAML"]),
         library("SecretJSON", ["KeychainSecrets"]),
         library("Terminal", ["KeychainSecrets"]),
@@ -395,7 +399,7 @@ let package = Package(
             "keychain-tpm",
             [
                 "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
-                "TrustedPlatform",
+                "LibCrypto", "TrustedPlatform",
             ]),
         program("keychain-fido", ["SecurityKeys"]),
         program(
@@ -506,13 +510,15 @@ let package = Package(
         // A security key without hardware, for the tests and in the private world.
         .target(
             name: "SoftwareSecurityKey",
-            dependencies: ["CFIDO2", "SecurityKeys"] + cryptography,
+            dependencies: ["KeychainLinuxSystem"] + cryptography,
             path: "Tests/SoftwareSecurityKey", swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
-            name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
+            name: "keychain-fido-soft",
+            dependencies: ["KeychainLinuxSystem", "SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
         clientTests(
-            "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
+            "SecurityKeysTests", .v6,
+            ["KeychainLinuxSystem", "SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
             "KeychainLinuxSystemTests",
             ["KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets", "SystemTestSupport"]),

@@ -23,13 +23,20 @@
 #endif
 
 static int limit(int resource, uint64_t most) {
-    struct rlimit limit = {most, most};
+    // More than it has is not for a process without rights to ask for.
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) {
+        return -1;
+    }
+    limit.rlim_max = limit.rlim_max < most ? limit.rlim_max : most;
+    limit.rlim_cur = limit.rlim_max;
     return setrlimit(resource, &limit);
 }
 
-int kc_limit(uint64_t memory, uint64_t seconds) {
-    int failed = limit(RLIMIT_AS, memory) | limit(RLIMIT_CPU, seconds) | limit(RLIMIT_FSIZE, 0) |
-                 limit(RLIMIT_NPROC, 0) | limit(RLIMIT_MEMLOCK, 0) | limit(RLIMIT_CORE, 0);
+int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds) {
+    int failed = limit(RLIMIT_AS, memory) | limit(RLIMIT_MEMLOCK, locked) |
+                 limit(RLIMIT_CPU, seconds) | limit(RLIMIT_FSIZE, 0) | limit(RLIMIT_NPROC, 0) |
+                 limit(RLIMIT_CORE, 0);
     return failed == 0 ? 0 : -1;
 }
 
@@ -79,12 +86,22 @@ int kc_forbid_files(void) {
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), END(SECCOMP_RET_ALLOW),             \
         END(SECCOMP_RET_KILL_PROCESS)
 
+// What each list begins and ends with.
+#define THIS_MACHINE_ALONE                                                                         \
+    LOAD(FIELD(arch)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),                    \
+        END(SECCOMP_RET_KILL_PROCESS), LOAD(FIELD(nr))
+
+static int enforce(struct sock_filter *filter, size_t count) {
+    struct sock_fprog program = {(unsigned short)count, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        return -1;
+    }
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
 int kc_allow_only_reading_and_writing(void) {
     struct sock_filter filter[] = {
-        LOAD(FIELD(arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),
-        END(SECCOMP_RET_KILL_PROCESS),
-        LOAD(FIELD(nr)),
+        THIS_MACHINE_ALONE,
         // What SQLite does through its descriptor, and the answer.
         ALLOW(pread64),
         ALLOW(lseek),
@@ -100,9 +117,37 @@ int kc_allow_only_reading_and_writing(void) {
         ALLOW(exit_group),
         END(SECCOMP_RET_KILL_PROCESS),
     };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-        return -1;
-    }
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+    return enforce(filter, sizeof filter / sizeof filter[0]);
+}
+
+int kc_allow_only_speaking_to_devices(void) {
+    struct sock_filter filter[] = {
+        THIS_MACHINE_ALONE,
+        // What libfido2 and tpm2-tss say to a device that is open and hear from it, and the answer.
+        ALLOW(read),
+        ALLOW(write),
+#ifdef SYS_poll
+        ALLOW(poll),
+#endif
+        ALLOW(ppoll),
+        ALLOW(sendmsg),
+        ALLOW(close),
+        // The time, where the kernel has to be asked for it, and what OpenSSL's generator is fed.
+        ALLOW(clock_gettime),
+        ALLOW(getrandom),
+        ALLOW(getpid),
+        // Their memory; secrets are in memory that is locked.
+        ALLOW_DATA(mmap),
+        ALLOW_DATA(mprotect),
+        ALLOW(munmap),
+        ALLOW(mremap),
+        ALLOW(madvise),
+        ALLOW(mlock),
+        ALLOW(munlock),
+        ALLOW(brk),
+        ALLOW(futex),
+        ALLOW(exit_group),
+        END(SECCOMP_RET_KILL_PROCESS),
+    };
+    return enforce(filter, sizeof filter / sizeof filter[0]);
 }

@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CFIDO2
+internal import Glibc
+package import KeychainLinuxSystem
 
-extension SecurityKey {
+/// The devices of the security keys that are plugged in. Of what a device says no more is read for
+/// this than the description that the kernel keeps of it, and by no library: a process does it that
+/// still has rights.
+package enum PluggedKeys {
+    private static let folder = "/sys/class/hidraw"
     private static let mostKeys = 16
+    /// Another program that has one open speaks to it.
+    private static let mostTries = 20
+    private static let pauseMilliseconds: UInt32 = 100
 
-    /// Those that are plugged in and can be opened, in the kernel's order.
-    package static func plugged() -> [SecurityKey] {
-        fido_init(FIDO_DISABLE_U2F_FALLBACK)
-        var list = unsafe fido_dev_info_new(mostKeys)
-        guard let first = unsafe list else { return [] }
-        // Safe: it is ours, of that length, and freed once.
-        defer { unsafe fido_dev_info_free(&list, mostKeys) }
-        var found = 0
-        guard unsafe fido_dev_info_manifest(first, mostKeys, &found) == FIDO_OK else { return [] }
-        return (0..<found).compactMap { place in
-            guard let information = unsafe fido_dev_info_ptr(first, place),
-                let device = unsafe fido_dev_new_with_info(information)
-            else { return nil }
-            guard unsafe fido_dev_open_with_info(device) == FIDO_OK else {
-                var device: OpaquePointer? = unsafe device
-                unsafe fido_dev_free(&device)
-                return nil
-            }
-            return unsafe SecurityKey(opened: device)
+    /// Those that can be opened, in the kernel's order.
+    package static func open() -> [Descriptor] {
+        let devices = FolderNames.all(in: folder)
+            .filter(isSecurityKey)
+            .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+        return devices.prefix(mostKeys).compactMap(opened)
+    }
+
+    private static func isSecurityKey(_ name: String) -> Bool {
+        KernelFile.read(
+            "\(folder)/\(name)/device/report_descriptor", limit: ReportDescriptor.longest
+        ).map(ReportDescriptor.isSecurityKey) ?? false
+    }
+
+    private static func opened(_ name: String) -> Descriptor? {
+        // Safe: reads the path.
+        let number = unsafe Glibc.open(
+            "/dev/\(name)", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY)
+        guard number >= 0 else { return nil }
+        let device = Descriptor(owning: number)
+        for _ in 0..<mostTries {
+            if flock(number, LOCK_EX | LOCK_NB) == 0 { return device }
+            guard errno == EWOULDBLOCK else { return nil }
+            Wait.pause(milliseconds: pauseMilliseconds)
         }
+        return nil
     }
 }

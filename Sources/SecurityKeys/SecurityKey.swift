@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CFIDO2
+internal import KeychainLinuxSystem
 package import KeychainSecrets
 
 /// A FIDO2 security key: keeps a secret (`hmac-secret`) that it tells for a touch, and for its PIN
@@ -14,10 +15,15 @@ package import KeychainSecrets
     private static let clientData = [UInt8](repeating: 0, count: 32)
 
     private let device: OpaquePointer
+    /// What the library reads and writes.
+    private let descriptor: Descriptor
 
     /// Takes a device of libfido2 that is open, and closes it.
     // Safe: only stores the pointer, which the caller hands over open and does not use again.
-    package init(opened device: OpaquePointer) { unsafe self.device = device }
+    init(opened device: OpaquePointer, on descriptor: Descriptor) {
+        unsafe self.device = device
+        self.descriptor = descriptor
+    }
 
     deinit {
         var device: OpaquePointer? = unsafe device

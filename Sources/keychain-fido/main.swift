@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import SecurityKeys
 
-SecurityKeyExchange.run(CommandLine.arguments) { SecurityKey.plugged() }
+SecurityKeyExchange.run(CommandLine.arguments, opening: PluggedKeys.open)

@@ -3,6 +3,7 @@ internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainSecrets
+internal import LibCrypto
 internal import TrustedPlatform
 
 /// `keychain-tpm seal [REGISTER…]`, `keychain-tpm open`: one exchange with the machine's TPM, the
@@ -25,6 +26,9 @@ struct KeychainTPM {
 }
 
 private enum Task {
+    /// Of the processor's time.
+    private static let seconds: UInt32 = 20
+
     case seal([UInt8])
     case open
 
@@ -44,8 +48,11 @@ private enum Task {
         let address = try TPMAddress.ofThisMachine()
         do throws(TPMError) {
             let tpm = try TPM(at: address)
+            LibCryptoConfiguration.load()
             // The device is open now. What its bus says is not for root to read.
-            guard (try? Privileges.drop(to: "_keychain-tpm")) != nil else { throw .unreachable }
+            do throws(SystemError) {
+                try Confinement.enterWithDevice(as: "_keychain-tpm", seconds: Self.seconds)
+            } catch { throw TPMError.unreachable }
             return try answer(to: given, tpm)
         } catch { throw RequestError(error) }
     }

@@ -7,10 +7,13 @@ internal import KeychainLinuxSystem
 enum TPMAddress {
     private static let folder = "/etc/keychain"
     private static let file = folder + "/tpm.conf"
+    /// As tpm2-tss writes addresses. A device's descriptor is all that is left of this process's
+    /// rights; other ways to a TPM open files or connect with each command.
+    private static let kind = "device:"
     private static let device = "/dev/tpmrm0"
     private static let longest = 1024
 
-    /// The last line that is neither empty nor a comment, as tpm2-tss writes addresses.
+    /// The last line that is neither empty nor a comment.
     static func ofThisMachine() throws(RequestError) -> String {
         let contents: FileContents
         do {
@@ -19,7 +22,7 @@ enum TPMAddress {
             guard error == .system(ENOENT) else { throw .state(.protectorNotAvailable) }
             // Safe: the path is a constant text; the call writes nothing.
             guard unsafe access(device, F_OK) == 0 else { throw .state(.protectorNotAvailable) }
-            return "device:" + device
+            return kind + device
         }
         // Whose word it is that this is the machine's TPM: root's alone.
         guard contents.kind == .regular, contents.owner == 0, contents.mode & 0o022 == 0,
@@ -27,7 +30,9 @@ enum TPMAddress {
             let text = String(validating: contents.bytes, as: UTF8.self)
         else { throw .state(.protectorNotAvailable) }
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
-        guard let address = lines.last else { throw .state(.protectorNotAvailable) }
+        guard let address = lines.last, address.hasPrefix(kind) else {
+            throw .state(.protectorNotAvailable)
+        }
         return String(address)
     }
 }

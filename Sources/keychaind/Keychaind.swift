@@ -119,8 +119,8 @@ struct Keychaind: ParsableCommand {
         logger.info("stopped")
     }
 
-    /// The one part with all of root's rights, where systemd has none: it is started before this
-    /// process gives them up, and before there is another thread.
+    /// The one part with the rights that PAM's modules may need, where systemd has none: it is started
+    /// before this process gives them up, and before there is another thread.
     private func ownStarter(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void

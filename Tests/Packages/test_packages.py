@@ -209,6 +209,7 @@ def test_accounts_folders_and_units_are_there(packages):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (PROMPTER, DEPUTY)} == {0o2755}
     assert pwd.getpwnam("_keychain-policy").pw_shell == "/usr/sbin/nologin"
     assert pwd.getpwnam("_keychain-tpm").pw_shell == "/usr/sbin/nologin"
+    assert pwd.getpwnam("_keychain-fido").pw_shell == "/usr/sbin/nologin"
     assert pwd.getpwnam("_keychain-import").pw_shell == "/usr/sbin/nologin"
     assert stat.S_IMODE(world.STATE.stat().st_mode) == 0o711
     assert stat.S_IMODE(pathlib.Path("/etc/keychain/policies.d").stat().st_mode) == 0o755

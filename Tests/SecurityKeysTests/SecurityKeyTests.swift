@@ -4,7 +4,7 @@ import SecurityKeys
 import SoftwareSecurityKey
 import Testing
 
-/// With a security key in software behind libfido2's own functions for a device.
+/// With a security key in software behind a descriptor in the place of a device's.
 @Suite struct SecurityKeyTests {
     private let none = HeldSecret(SecretBytes(copying: []))
 
@@ -15,20 +15,20 @@ import Testing
     private func made(
         _ key: SoftwareSecurityKey, _ pin: HeldSecret
     ) throws -> (credential: KeyCredential, secret: HeldSecret) {
-        try #require(key.plugged()).make(pin: pin.bytes)
+        try #require(SecurityKey(on: key.plugged())).make(pin: pin.bytes)
     }
 
     private func opens(
         _ credential: KeyCredential, _ key: SoftwareSecurityKey, _ pin: HeldSecret
     ) throws -> [UInt8] {
-        try #require(key.plugged()).secret(of: credential, pin: pin.bytes)
+        try #require(SecurityKey(on: key.plugged())).secret(of: credential, pin: pin.bytes)
             .releasedFromLockedMemory()
     }
 
     private func failure(
         _ credential: KeyCredential, _ key: SoftwareSecurityKey, _ pin: HeldSecret
     ) throws -> SecurityKeyError? {
-        let plugged = try #require(key.plugged())
+        let plugged = try #require(SecurityKey(on: key.plugged()))
         do throws(SecurityKeyError) {
             _ = try plugged.secret(of: credential, pin: pin.bytes)
             return nil
@@ -61,7 +61,7 @@ import Testing
         let (credential, _) = try made(SoftwareSecurityKey(), none)
         let other = SoftwareSecurityKey()
         #expect(try failure(credential, other, none) == .otherKey)
-        #expect(try #require(other.plugged()).knows(credential) == false)
+        #expect(try #require(SecurityKey(on: other.plugged())).knows(credential) == false)
         #expect(other.touches == 0)
     }
 
@@ -70,7 +70,7 @@ import Testing
         let (credential, _) = try made(key, none)
         key.isTouched = false
         #expect(try failure(credential, key, none) == .notTouched)
-        #expect(try #require(key.plugged()).knows(credential))
+        #expect(try #require(SecurityKey(on: key.plugged())).knows(credential))
     }
 
     @Test func `a credential that was made with the PIN opens with it alone`() throws {
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `a PIN is not taken by a key that has none`() throws {
         let key = SoftwareSecurityKey()
-        let plugged = try #require(key.plugged())
+        let plugged = try #require(SecurityKey(on: key.plugged()))
         let pin = typed("4711")
         #expect(throws: SecurityKeyError.wrongPIN) {
             _ = try plugged.make(pin: pin.bytes).credential
@@ -122,7 +122,7 @@ import Testing
     private func asked(
         _ exchange: SecurityKeyExchange, _ question: HeldSecret, _ keys: [SoftwareSecurityKey]
     ) -> Result<[UInt8], SecurityKeyError> {
-        let plugged = keys.compactMap { $0.plugged() }
+        let plugged = keys.compactMap { SecurityKey(on: $0.plugged()) }
         do throws(SecurityKeyError) {
             return .success(
                 try exchange.answer(to: question.bytes, by: plugged).releasedFromLockedMemory())

@@ -1,61 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-import CFIDO2
 import Foundation
-import SecurityKeys
+import Glibc
+import KeychainLinuxSystem
 
-/// A security key in software behind libfido2's own functions for reports of a device: all that the
-/// library does with a key on USB, it does with this one.
-package final class SoftwareSecurityKey {
+/// A security key in software behind a descriptor in the place of a device's: all that is done with
+/// a key on USB is done with this one. Each of its devices has a thread or a process, a turn each.
+package final class SoftwareSecurityKey: @unchecked Sendable {
+    private let turn = NSLock()
     private let inside: Authenticator
-    /// What came of a message so far, and reports that have yet to be read.
+    /// What came of a message so far, and reports that have yet to be sent.
     private var incoming: (channel: [UInt8], command: UInt8, count: Int, bytes: [UInt8])?
     private var outgoing: [[UInt8]] = []
 
+    /// Whether it answers no message but those that a channel begins with.
+    package let isSilent: Bool
+
     /// The same seed is the same key.
-    package init(seed: [UInt8] = (0..<32).map { _ in .random(in: 0...255) }, pin: String? = nil) {
+    package init(
+        seed: [UInt8] = (0..<32).map { _ in .random(in: 0...255) }, pin: String? = nil,
+        isSilent: Bool = false
+    ) {
         inside = Authenticator(seed: seed, pin: pin)
+        self.isSilent = isSilent
     }
 
     package var isTouched: Bool {
-        get { inside.isTouched }
-        set { inside.isTouched = newValue }
+        get { turn.withLock { inside.isTouched } }
+        set { turn.withLock { inside.isTouched = newValue } }
     }
-    package var touches: Int { inside.touches }
-    package var retries: Int { inside.retries }
+    package var touches: Int { turn.withLock { inside.touches } }
+    package var retries: Int { turn.withLock { inside.retries } }
 
-    /// Plugs it in. It must live as long as what is given back.
-    package func plugged() -> SecurityKey? {
-        var functions = fido_dev_io_t()
-        functions.open = { path in
-            // The path is the key's own address.
-            path.flatMap { UInt(String(cString: $0), radix: 16) }
-                .flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
-        }
-        functions.close = { _ in }
-        functions.read = { handle, buffer, size, _ in
-            guard let report = SoftwareSecurityKey.at(handle)?.read(), let buffer,
-                report.count <= size
-            else { return -1 }
-            buffer.update(from: report, count: report.count)
-            return Int32(report.count)
-        }
-        functions.write = { handle, bytes, size in
-            guard let bytes, size > 1 else { return -1 }
-            // The first byte is the report's number.
-            SoftwareSecurityKey.at(handle)?
-                .write(Array(UnsafeBufferPointer(start: bytes + 1, count: size - 1)))
-            return Int32(size)
-        }
-        let address = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
-        guard let device = fido_dev_new(),
-            fido_dev_set_io_functions(device, &functions) == FIDO_OK,
-            fido_dev_open(device, String(address, radix: 16)) == FIDO_OK
-        else { return nil }
-        return SecurityKey(opened: device)
+    /// Plugs it in: the descriptor of its device. It works until that is closed.
+    package func plugged() -> Descriptor {
+        let (device, own) = Self.device()
+        Thread.detachNewThread { self.work(on: own) }
+        return device
     }
 
-    private static func at(_ handle: UnsafeMutableRawPointer?) -> SoftwareSecurityKey? {
-        handle.map { Unmanaged<SoftwareSecurityKey>.fromOpaque($0).takeUnretainedValue() }
+    /// A device and the key's end of it. Each message is one report, as with a device of the kernel's.
+    package static func device() -> (device: Descriptor, own: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { fatalError("no pair of sockets") }
+        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    }
+
+    /// Answers until the other end is closed.
+    package func work(on device: Descriptor) {
+        var report = [UInt8](repeating: 0, count: Self.length + 1)
+        while recv(device.number, &report, report.count, 0) == report.count {
+            let answers = turn.withLock {
+                // The first byte is the report's number.
+                write(Array(report.dropFirst()))
+                defer { outgoing = [] }
+                return outgoing
+            }
+            for answer in answers {
+                guard Glibc.send(device.number, answer, answer.count, Int32(MSG_NOSIGNAL)) > 0
+                else { return }
+            }
+        }
     }
 
     // MARK: Reports of 64 bytes (CTAPHID)
@@ -63,8 +68,6 @@ package final class SoftwareSecurityKey {
     private static let length = 64
     private static let newChannel: UInt8 = 0x06
     private static let message: UInt8 = 0x10
-
-    private func read() -> [UInt8]? { outgoing.isEmpty ? nil : outgoing.removeFirst() }
 
     private func write(_ report: [UInt8]) {
         let channel = Array(report.prefix(4))
@@ -86,7 +89,7 @@ package final class SoftwareSecurityKey {
         case Self.newChannel:
             // The nonce, the channel, version 2, three numbers, and that it speaks CBOR only.
             send(command, bytes + [1, 2, 3, 4, 2, 1, 0, 0, 0x0C], on: channel)
-        case Self.message: send(command, inside.answer(bytes), on: channel)
+        case Self.message where !isSilent: send(command, inside.answer(bytes), on: channel)
         default: break
         }
     }

@@ -6,7 +6,10 @@ import grp
 import os
 import pathlib
 import pwd
+import re
+import shlex
 import shutil
+import tempfile
 
 import pytest
 
@@ -319,6 +322,25 @@ def test_without_a_display_or_a_terminal_it_says_what_is_missing():
     said = world.as_user(BOB[0], "setsid", "-w", world.PREFIX / "libexec/keychain/keychain-prompter",
                          "--desktop")
     assert said.returncode == 1 and "no pinentry" in said.stderr
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_a_session_that_systemd_does_not_make_starts_it_by_itself(is_active, daemon):
+    entry = pathlib.Path("/etc/xdg/autostart/keychain-prompter.desktop").read_text()
+    words = shlex.split(re.search("^Exec=(.*)$", entry, re.MULTILINE)[1])
+    folder = pathlib.Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    try:
+        asked = folder / "systemctl"
+        asked.write_text("#!/bin/sh\n[ \"$*\" = '--user --quiet is-active graphical-session.target' ]"
+                         f" && exit {0 if is_active else 3}\nexit 1\n")
+        asked.chmod(0o755)
+        said = world.as_user(BOB[0], "setsid", "-w", "env", f"PATH={folder}:/usr/bin:/bin", *words)
+    finally:
+        shutil.rmtree(folder)
+    # It is started, and has no display here.
+    assert said.returncode == (0 if is_active else 1), said
+    assert ("no pinentry" in said.stderr) != is_active
 
 
 CONFIRM = """policy: v1

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keychain files from elsewhere, and the process that reads them: keychain-import."""
 
-import ctypes
 import fcntl
 import os
 import pathlib
@@ -17,17 +16,18 @@ import time
 
 import pytest
 
+import traced
 import world
 from conftest import ALICE, BOB
 from test_store import keychain_file
+from traced import allowed_calls, amd64, call_numbers, status
 
 IMPORT = world.PREFIX / "libexec/keychain/keychain-import"
 ADD = "printf {1} | keychainctl add generic-password --service {0}"
 GET = "keychainctl get generic-password --service {0}"
 RESTORE = "keychainctl restore --generation 1"
 PAGE = 4096
-LIST = world.TOP / "Sources/CKeychainLinux/Confinement.c"
-ALLOWED = set(re.findall(r"^ +ALLOW(?:_DATA)?\((\w+)\),", LIST.read_text(), re.MULTILINE))
+ALLOWED = allowed_calls("kc_allow_only_reading_and_writing")
 
 
 @pytest.fixture
@@ -228,14 +228,6 @@ def importer():
 
 # MARK: The process
 
-def status(pid):
-    try:
-        lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return {}
-    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-
-
 @pytest.fixture(scope="module")
 def large_file(tmp_path_factory, prepared):
     """A keychain with more rows than fit into a pipe."""
@@ -305,56 +297,9 @@ def test_the_longest_values_fit_into_what_it_may_have(large_file):
     assert len(said.stdout) > 64_000_000
 
 
-class Registers(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in (
-        "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss"
-        " fs_base gs_base ds es fs gs").split()]
-
-
-LIBC = ctypes.CDLL(None, use_errno=True)
-LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-ATTACH, GET_REGISTERS, SET_REGISTERS, STEP, POKE = 16, 12, 13, 9, 4
-
-
-def ptrace(request, pid, address=None, data=None):
-    assert LIBC.ptrace(request, pid, address, data) == 0, os.strerror(ctypes.get_errno())
-
-
 def call(file, number, *arguments, instruction=None):
-    """Has the very process make a system call: what the kernel answered, or the signal that ended
-    the process."""
     with Importer(file) as running:
-        pid = running.pid
-        ptrace(ATTACH, pid)
-        os.waitpid(pid, 0x40000000)
-        registers = Registers()
-        ptrace(GET_REGISTERS, pid, None, ctypes.byref(registers))
-        # The instruction that it waits in, once more.
-        registers.rip -= 2
-        registers.rax, registers.orig_rax = number, 2**64 - 1
-        padded = (*arguments, *[0] * 6)[:6]
-        for name, value in zip(("rdi", "rsi", "rdx", "r10", "r8", "r9"), padded):
-            setattr(registers, name, value)
-        if instruction:
-            ptrace(POKE, pid, registers.rip, int.from_bytes(instruction * 4, "little"))
-            registers.rbx = registers.rcx = registers.rdx = 0
-        ptrace(SET_REGISTERS, pid, None, ctypes.byref(registers))
-        ptrace(STEP, pid)
-        _, ended = os.waitpid(pid, 0x40000000)
-        if os.WIFSIGNALED(ended):
-            running.process.returncode = -os.WTERMSIG(ended)
-            return signal.Signals(os.WTERMSIG(ended))
-        ptrace(GET_REGISTERS, pid, None, ctypes.byref(registers))
-        return ctypes.c_int64(registers.rax).value
-
-
-amd64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="calls by their numbers here")
-
-
-def call_numbers():
-    """By name, as this machine's headers have them."""
-    words = world.run("gcc", "-E", "-dM", "-xc", "-", input="#include <sys/syscall.h>\n").stdout
-    return {name: int(number) for name, number in re.findall(r"__NR_(\w+) (\d+)", words)}
+        return traced.call(running.process, number, *arguments, instruction=instruction)
 
 
 @amd64

@@ -50,6 +50,11 @@ def test_every_program_is_among_them():
     assert found <= set(PROGRAMS)
 
 
+def test_every_program_has_a_manual_page():
+    pages = {path.stem for path in (world.PREFIX / "share/man").glob("man*/*")}
+    assert {pathlib.Path(name).stem for name in PROGRAMS} <= pages
+
+
 def completed(shell, words):
     """What a shell offers for the last of the words."""
     share = world.PREFIX / "share"
@@ -124,22 +129,3 @@ def pointer_to_environment(process):
     with open(process / "mem", "rb") as memory:
         memory.seek(int(mapped.split("-")[0], 16) + offset)
         return int.from_bytes(memory.read(8), "little")
-
-
-@pytest.mark.parametrize("unit", ["keychaind.service", "keychain-auth.service"])
-def test_a_unit_leaves_no_more_open_than_four_of_ten(unit):
-    """`security` counts what a unit leaves open."""
-    told = world.run("systemd-analyze", "security", "--offline=true", "--threshold=40",
-                     world.PREFIX / "lib/systemd/system" / unit, check=False)
-    assert told.returncode == 0, told.stdout
-
-
-def test_the_unit_of_the_daemon_is_as_closed_as_it_can_be():
-    """PAM's modules are another unit's."""
-    unit = (world.PREFIX / "lib/systemd/system/keychaind.service").read_text()
-    for line in ("NoNewPrivileges=yes", "MemoryDenyWriteExecute=yes",
-                 "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"):
-        assert line in unit
-    # A mount namespace of its own would make paths mean something else to it.
-    assert not re.search(r"^(Protect(System|Home|Kernel\w+|ControlGroups|Proc)|Private(?!Users)\w+"
-                         r"|ProcSubset|Root\w+)=", unit, re.MULTILINE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""keychain-auth-starter, the one part with all of root's rights: what it takes, from which peer, and
-what becomes of questions when it or keychaind ends."""
+"""keychain-auth-starter, the one part with the rights that PAM's modules may need: what it takes, from
+which peer, and what becomes of questions when it or keychaind ends."""
 
 import json
 import os

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TPM in software, as the machine's own: the daemon learns of it as it would of any other, from
-its administrator's file."""
+"""A TPM in software, behind a device, as the machine's own: the daemon learns of it as it would of any
+other, from its administrator's file."""
 
 import pathlib
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 
 import world
 
@@ -18,13 +19,15 @@ class SoftwareTPM:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
         self.port = free_ports()
-        self.process = None
+        self.process = self.relay = None
+        self.device = self.folder / "device"
 
     @property
     def address(self):
-        return f"swtpm:host=127.0.0.1,port={self.port}"
+        return f"device:{self.device}"
 
-    def start(self):
+    def start(self, unanswered=()):
+        """A TPM that is switched on; to these commands it has no answer."""
         self.process = subprocess.Popen(
             ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={self.folder}",
              "--server", f"type=tcp,port={self.port},bindaddr=127.0.0.1,disconnect",
@@ -34,6 +37,11 @@ class SoftwareTPM:
         # Looks, and does not knock: it serves one connection at a time.
         entry = f"0100007F:{self.port:04X} 00000000:0000 0A"
         world.wait_for(lambda: entry in pathlib.Path("/proc/net/tcp").read_text(), "swtpm")
+        self.relay = subprocess.Popen(
+            [sys.executable, "-B", pathlib.Path(__file__).with_name("tpm_device.py"),
+             str(self.port), self.device, *unanswered], start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        world.wait_for(self.device.exists, "the TPM's device")
         return self
 
     def stop(self):
@@ -42,6 +50,11 @@ class SoftwareTPM:
             self.process.terminate()
             self.process.wait(world.PATIENCE)
             self.process = None
+        if self.relay:
+            self.relay.kill()
+            self.relay.wait(world.PATIENCE)
+            self.relay = None
+        self.device.unlink(missing_ok=True)
 
     def configure(self):
         CONFIGURATION.parent.mkdir(mode=0o755, exist_ok=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // keychain-auth-starter: starts keychain-auth for keychaind, and does nothing else. It is the only
-// process of the service with all of root's rights, as the PAM modules of a machine may need them.
+// process of the service with those of root's rights that the PAM modules of a machine may need.
 // Descriptor 3 is its listening socket, from systemd or from keychaind.
 #include "installation.h"
 #include "questions.h"

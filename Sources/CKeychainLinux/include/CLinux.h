@@ -169,9 +169,9 @@ int kc_exec_adding(const char *program, char *const argv[], const char *const ad
 int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
              const int *target, size_t count, int new_session, int quiet, pid_t *child);
 
-/// Bounds the process's address space and processor time; forbids longer files, new processes and
-/// core dumps. 0 or -1.
-int kc_limit(uint64_t memory, uint64_t seconds);
+/// Bounds the process's address space, its locked memory and its processor time; forbids longer
+/// files, new processes and core dumps. 0 or -1.
+int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds);
 
 /// From now on this thread and its children can open, name, run or reach nothing: no file, TCP
 /// port, abstract socket or process of others, as far as the kernel's Landlock goes. Open
@@ -181,3 +181,6 @@ int kc_forbid_files(void);
 /// From now on any system call ends the process, except those for reading at a place, writing,
 /// memory that is not executable, and the exit. 0 or -1.
 int kc_allow_only_reading_and_writing(void);
+
+/// The same with calls to read and to wait, for random bytes, and to lock memory. 0 or -1.
+int kc_allow_only_speaking_to_devices(void);

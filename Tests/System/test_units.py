@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each unit takes from its process and how it bounds it, line for line: none of it goes without a
+change here, too."""
+
+import os
+import pathlib
+import re
+
+import pytest
+
+import world
+
+UNITS = world.TOP / "packaging"
+# What a process is and when it runs, and nothing of its rights or limits.
+ORDINARY = """After Also BusName Description Documentation ExecStart FileDescriptorName PartOf Requires Service
+Slice Type WantedBy Wants""".split()
+
+TAKEN = {
+    "systemd/keychain-auth.service": """
+StartLimitIntervalSec=0
+Restart=on-failure
+RestartSec=1
+TimeoutStopSec=10
+LimitCORE=0
+UMask=0077
+KeyringMode=private
+ProtectSystem=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectProc=invisible
+PrivateMounts=yes
+DevicePolicy=closed
+DeviceAllow=char-* rw
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+LockPersonality=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+CapabilityBoundingSet=~CAP_SYS_MODULE CAP_SYS_BOOT CAP_SYS_RAWIO CAP_SYS_TIME CAP_MKNOD
+CapabilityBoundingSet=~CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_BPF CAP_PERFMON
+CapabilityBoundingSet=~CAP_SYS_PACCT CAP_SYSLOG CAP_WAKE_ALARM CAP_BLOCK_SUSPEND CAP_LEASE
+CapabilityBoundingSet=~CAP_SYS_CHROOT CAP_SYS_TTY_CONFIG CAP_IPC_OWNER CAP_AUDIT_READ CAP_CHECKPOINT_RESTORE
+CapabilityBoundingSet=~CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BROADCAST CAP_SYS_ADMIN
+SystemCallFilter=~@clock @cpu-emulation @debug @module @mount @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+MemoryMax=1G
+TasksMax=2048
+OOMPolicy=continue
+""",
+    "systemd/keychain-auth.socket": """
+ListenSequentialPacket=/run/keychain/auth.sock
+SocketMode=0600
+DirectoryMode=0755
+Backlog=256
+""",
+    "systemd/keychaind-login.socket": """
+ListenStream=/run/keychain/login.sock
+SocketMode=0600
+DirectoryMode=0755
+Backlog=256
+""",
+    "systemd/keychaind-offer.socket": """
+ListenStream=/run/keychain/offer.sock
+SocketMode=0666
+DirectoryMode=0755
+Backlog=256
+""",
+    "systemd/keychaind.service": """
+StartLimitIntervalSec=0
+Restart=on-failure
+RestartSec=1
+TimeoutStopSec=10
+Environment=SWIFT_BACKTRACE=enable=no
+LimitCORE=0
+LimitMEMLOCK=1G
+LimitNOFILE=16384
+UMask=0077
+FileDescriptorStoreMax=4
+RuntimeDirectory=keychain
+RuntimeDirectoryMode=0755
+RuntimeDirectoryPreserve=yes
+StateDirectory=keychain
+StateDirectoryMode=0711
+KeyringMode=private
+NoNewPrivileges=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX
+IPAddressDeny=any
+ProtectClock=yes
+DevicePolicy=closed
+DeviceAllow=char-* rw
+CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_DAC_OVERRIDE CAP_SETUID CAP_SETGID CAP_KILL
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallFilter=setuid setgid setgroups setresuid setresgid
+SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+SystemCallErrorNumber=EPERM
+MemoryMax=1G
+TasksMax=2048
+OOMPolicy=continue
+""",
+    "systemd/keychaind.socket": """
+ListenStream=/run/keychain/keychain.sock
+SocketMode=0666
+DirectoryMode=0755
+Backlog=256
+""",
+    "systemd-user/keychain-prompter.service": """
+StartLimitIntervalSec=120
+StartLimitBurst=5
+Restart=on-failure
+RestartSec=10
+""",
+    "systemd-user/keychain-secrets.service": """
+Restart=no
+MemoryMax=384M
+""",
+}
+
+
+def lines(unit):
+    return re.findall(r"^\w+=.*", (UNITS / unit).read_text(), re.MULTILINE)
+
+
+def test_every_unit_is_among_them():
+    found = {f"{unit.parent.name}/{unit.name}" for unit in UNITS.glob("systemd*/*")}
+    assert found == TAKEN.keys()
+
+
+@pytest.mark.parametrize("unit", TAKEN)
+def test_a_unit_takes_what_it_always_took(unit):
+    assert [line for line in lines(unit) if line.split("=")[0] not in ORDINARY] == (
+        TAKEN[unit].split("\n")[1:-1])
+
+
+@pytest.mark.parametrize("unit", TAKEN)
+def test_a_unit_is_understood_to_its_last_line(unit, tmp_path):
+    """A setting with a slip in its name is one that systemd leaves out."""
+    name = pathlib.Path(unit).name
+    scope = "--user" if "user" in unit else "--system"
+    told = world.run("systemd-analyze", "verify", scope, "--man=no", UNITS / unit, check=False,
+                     env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)})
+    said = [line for line in (told.stdout + told.stderr).splitlines()
+            if f"{name}:" in line and "is not executable" not in line]
+    assert said == []
+
+
+@pytest.mark.parametrize("unit,most", [("keychaind.service", 39), ("keychain-auth.service", 40)])
+def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
+    """`security` counts what a unit leaves open, in tenths."""
+    told = world.run("systemd-analyze", "security", "--offline=true", f"--threshold={most}",
+                     world.PREFIX / "lib/systemd/system" / unit, check=False)
+    assert told.returncode == 0, told.stdout
+
+
+def test_the_daemon_sees_the_paths_that_programs_see():
+    """A mount namespace of its own would make a path mean something else to it."""
+    assert not [line for line in lines("systemd/keychaind.service") if re.match(
+        r"(Protect(System|Home|Kernel\w+|ControlGroups|Proc)|Private(?!Users)\w+|ProcSubset|Root\w+"
+        r"|ReadOnly\w+|ReadWrite\w+|Inaccessible\w+|Temporary\w+|Bind\w+)=", line)]
+
+
+@pytest.mark.parametrize("unit", [unit for unit in TAKEN if unit.startswith("systemd-user/")])
+def test_a_program_that_is_known_by_its_group_may_get_it(unit):
+    assert not [line for line in lines(unit) if re.match(
+        r"(NoNewPrivileges|SystemCall\w+|Restrict(?!Network)\w+|Lock\w+|Memory(?!Max)\w+|Private\w+"
+        r"|Protect\w+|DynamicUser)=", line)]
