@@ -2,8 +2,8 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// The certificates and keys of a file that is imported, as `security-certificates` hands them over:
-/// each with the attributes of its item and the bytes that the item keeps.
+/// The certificates and keys of an imported file, as `security-certificates` returns them: each
+/// with the attributes of its item and the bytes that the item stores.
 package struct ObjectsOfFile: Sendable {
     package enum Problem: UInt8, Sendable {
         case none = 0

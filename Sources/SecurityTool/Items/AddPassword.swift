@@ -73,7 +73,7 @@ struct AddPassword {
             ? "(\(options.words.first ?? "<default>"))" : options.words.first ?? "<NULL>"
     }
 
-    /// Adds the attributes that every item has, with empty values.
+    /// Adds the defaults: the service or the server as the label, and the type of authentication.
     private func completed(_ given: Attributes) -> Attributes {
         var attributes = given
         let name = isGeneric ? AttributeName.service : .server
