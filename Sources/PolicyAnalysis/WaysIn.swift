@@ -93,9 +93,8 @@ struct WaysIn {
         return decision.because.compactMap { shares[$0] } + members.map(\.programNaming)
     }
 
-    /// The naming of several alternatives. Where all let the same requests through, the one with
-    /// the weakest condition on the program counts, which may be none; where each may let only some
-    /// through, the weakest name.
+    /// The naming of several alternatives. Where all let the same requests through, no name counts
+    /// first, then a strong name; where each may let only some through, a weak name counts first.
     private func naming(_ ways: [ProgramNaming]) -> ProgramNaming {
         let order: [ProgramNaming] = isExact ? [.none, .strong] : [.weak, .none, .strong]
         return order.first(where: ways.contains) ?? .weak
