@@ -3,15 +3,15 @@ import CFIDO2
 import Foundation
 import SecurityKeys
 
-/// A security key in software behind libfido2's own functions for reports of a device: all that the
-/// library does with a key on USB, it does with this one.
+/// A security key in software, behind libfido2's own functions for a device's reports: the library
+/// uses it exactly like a key on USB.
 package final class SoftwareSecurityKey {
     private let inside: Authenticator
-    /// What came of a message so far, and reports that have yet to be read.
+    /// The received part of a message, and the reports that are still to be read.
     private var incoming: (channel: [UInt8], command: UInt8, count: Int, bytes: [UInt8])?
     private var outgoing: [[UInt8]] = []
 
-    /// The same seed is the same key.
+    /// The same seed makes the same key.
     package init(seed: [UInt8] = (0..<32).map { _ in .random(in: 0...255) }, pin: String? = nil) {
         inside = Authenticator(seed: seed, pin: pin)
     }
@@ -23,7 +23,7 @@ package final class SoftwareSecurityKey {
     package var touches: Int { inside.touches }
     package var retries: Int { inside.retries }
 
-    /// Plugs it in. It must live as long as what is given back.
+    /// Plugs the key in. It must live as long as the returned value.
     package func plugged() -> SecurityKey? {
         var functions = fido_dev_io_t()
         functions.open = { path in
@@ -84,7 +84,8 @@ package final class SoftwareSecurityKey {
     private func answer(_ command: UInt8, _ bytes: [UInt8], on channel: [UInt8]) {
         switch command {
         case Self.newChannel:
-            // The nonce, the channel, version 2, three numbers, and that it speaks CBOR only.
+            // The nonce, the channel, version 2, three numbers, and the flag that it supports CBOR
+            // only.
             send(command, bytes + [1, 2, 3, 4, 2, 1, 0, 0, 0x0C], on: channel)
         case Self.message: send(command, inside.answer(bytes), on: channel)
         default: break
