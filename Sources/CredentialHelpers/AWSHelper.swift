@@ -4,8 +4,8 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// `aws-credential-keychain`: the `credential_process` of AWS' tools and libraries, and a way to store
-/// what it gives them.
+/// `aws-credential-keychain`: the `credential_process` of AWS' tools and libraries, and a way to
+/// store their keys.
 struct AWSHelper: Helper {
     static let name = "aws-credential-keychain"
     static let usage = """
@@ -24,7 +24,7 @@ struct AWSHelper: Helper {
     private static let identifier = "AccessKeyId"
     private static let secret = "SecretAccessKey"
     private static let optional = ["SessionToken", "Expiration"]
-    /// What the JSON of aws(1) has around the keys.
+    /// The names around the keys in aws(1)'s JSON.
     private static let wrappers = ["Credentials", "AccessKey"]
 
     let session: HelperSession
@@ -64,7 +64,7 @@ struct AWSHelper: Helper {
         try session.answer(text)
     }
 
-    /// nil where one that is needed is missing or empty.
+    /// nil where a required key is missing or empty.
     private static func keys(_ value: JSONValue) -> [(name: String, value: HeldSecret)]? {
         let value = wrappers.lazy.compactMap { value[$0] }.first ?? value
         var keys: [(name: String, value: HeldSecret)] = []

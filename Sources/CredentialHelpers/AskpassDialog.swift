@@ -4,7 +4,7 @@ internal import Pinentry
 internal import SecretJSON
 internal import Terminal
 
-/// Where an askpass program asks: on its terminal, or in a window of a pinentry.
+/// Asks for an askpass program: on its terminal, or in a window of a pinentry.
 struct AskpassDialog {
     private enum Place {
         case terminal(Terminal)
@@ -25,7 +25,7 @@ struct AskpassDialog {
         }
     }
 
-    /// `isShown`: the answer may be seen while it is typed.
+    /// With `isShown` the answer may be visible while it is typed.
     func answer(to prompt: String, isShown: Bool) throws(HelperFailure) -> HeldSecret {
         switch place {
         case .terminal(let terminal):

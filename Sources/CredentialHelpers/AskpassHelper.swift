@@ -5,8 +5,8 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// `keychain-askpass`: for `SSH_ASKPASS`, `GIT_ASKPASS` and `SUDO_ASKPASS`. Answers from the keychain,
-/// or asks the user and offers to keep the answer.
+/// `keychain-askpass`: for `SSH_ASKPASS`, `GIT_ASKPASS` and `SUDO_ASKPASS`. Answers from the
+/// keychain, or asks the user and offers to store the answer.
 struct AskpassHelper: Helper {
     static let name = "keychain-askpass"
     static let usage = """
@@ -19,7 +19,7 @@ struct AskpassHelper: Helper {
 
         """
 
-    /// Of a prompt that is shown.
+    /// The most bytes of a prompt that are shown.
     private static let longestPrompt = 4096
 
     let session: HelperSession
@@ -37,7 +37,7 @@ struct AskpassHelper: Helper {
     }
 
     private func reply(to text: String) throws(HelperFailure) {
-        // What ssh says of the answer that it wants.
+        // ssh tells here which kind of answer it wants.
         switch ProcessEnvironment["SSH_ASKPASS_PROMPT"] {
         case "none":
             if let terminal = try? Terminal() { terminal.say(text) }
@@ -56,7 +56,7 @@ struct AskpassHelper: Helper {
         if prompt.kind == .secret, let item = prompt.item, item.isOffered,
             typed.bytes.count > 0, try dialog.confirms("Keep it in the keychain?")
         {
-            // The tool needs the answer, whether it is kept or not.
+            // The tool needs the answer, whether or not it can be stored.
             do throws(HelperFailure) { try keep(typed, item) } catch {
                 session.complain("it is not kept: \(error.sentence)")
             }
@@ -64,7 +64,7 @@ struct AskpassHelper: Helper {
         try answer(typed)
     }
 
-    /// With a blank behind it, as prompts have one.
+    /// The text with a blank after it, as prompts have one.
     private func shown(_ text: String) -> String {
         text.last?.isWhitespace == true ? text : text + " "
     }
@@ -76,7 +76,7 @@ struct AskpassHelper: Helper {
         try session.answer(text)
     }
 
-    /// What the keychain has. Where it can't be read the user is asked all the same.
+    /// The answer in the keychain. Where it can't be read, the user is asked.
     private func known(_ prompt: AskpassPrompt, _ text: String) -> HeldSecret? {
         guard let item = prompt.item, !prompt.isRepeated else { return nil }
         let recent = RecentAnswer(to: text)
@@ -91,7 +91,8 @@ struct AskpassHelper: Helper {
         }
     }
 
-    /// A line without an end; the name of the only user, where that is asked for.
+    /// The secret, if it is one line without a line end; or the name of the only user, where a name
+    /// is asked for.
     private func found(
         _ wanted: AskpassPrompt.Item, _ kind: AskpassPrompt.Kind
     ) throws(HelperFailure) -> HeldSecret? {

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// What OpenSSH, git and sudo ask an askpass program for, read from the words of their prompts.
+/// The request of OpenSSH, git or sudo to an askpass program, read from the text of the prompt.
 struct AskpassPrompt {
     enum Kind: Equatable {
-        /// Not shown while it is typed.
+        /// Hidden while it is typed.
         case secret
-        /// A user's name, and such.
+        /// A user's name, for example.
         case plain
         /// The answer is `yes`, `no` or a fingerprint, in words.
         case question
     }
 
-    /// Where a password is kept.
+    /// The attributes under which a password is stored.
     struct Item: Equatable {
         let itemClass: ItemClass
-        /// Those that new items have; what they are told apart by is in all of `searches`.
+        /// The attributes of new items; those that tell items apart are in all of `searches`.
         let attributes: Attributes
         /// The best ones first.
         let searches: [Attributes]
-        /// Whether the user is asked about keeping it. An answer to sudo is the password of the
-        /// account: it is kept only where the user says so on purpose.
+        /// Whether to offer storing it. An answer to sudo is the account's password: it is stored
+        /// only where the user demands it.
         var isOffered = true
     }
 
     private(set) var kind = Kind.secret
-    /// nil for what is never kept: PINs, one-time passwords, and all that is not known.
+    /// nil for answers that are never stored: PINs, one-time passwords, and unknown prompts.
     private(set) var item: Item?
-    /// The answer before was wrong.
+    /// The previous answer was wrong.
     private(set) var isRepeated = false
 
-    /// Longer names are cut by ssh, so that two keys would have one prompt.
+    /// ssh cuts longer names, so that two keys would have the same prompt.
     private static let longestKeyPath = 99
 
     init(_ prompt: String) {
@@ -71,7 +71,7 @@ struct AskpassPrompt {
         return path.hasSuffix(note) ? String(path.dropLast(note.count)) : path
     }
 
-    /// As ssh-add of macOS keeps a passphrase.
+    /// The item as ssh-add of macOS stores a passphrase.
     private static func key(_ path: String) -> Item? {
         guard path.hasPrefix("/"), path.utf8.count <= longestKeyPath else { return nil }
         return generic("OpenSSH", path, label: "SSH: \(path)")
@@ -98,7 +98,7 @@ struct AskpassPrompt {
             user: String(account[..<sign]), path: nil)
     }
 
-    /// Of git's prompts: `https://USER@HOST:PORT/PATH`.
+    /// The item for git's prompts: `https://USER@HOST:PORT/PATH`.
     private static func web(_ address: String) -> Item? {
         guard let end = address.firstRange(of: "://") else { return nil }
         let rest = address[end.upperBound...]
@@ -130,7 +130,7 @@ struct AskpassPrompt {
             searches: place.searches(account: user))
     }
 
-    /// Without the `%XX` of an address; nil where these are none, or no text.
+    /// Decodes the `%XX` of an address; nil where they are malformed, or give no text.
     private static func unescaped(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

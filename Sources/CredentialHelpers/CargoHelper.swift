@@ -4,8 +4,9 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// `cargo-credential-keychain`: cargo's protocol for credential providers, version 1. Lines of JSON:
-/// the program says which versions it speaks, then cargo asks, and each request has an answer.
+/// `cargo-credential-keychain`: cargo's protocol for credential providers, version 1, in lines of
+/// JSON: the program sends the versions that it supports, then cargo sends requests, and each has
+/// an answer.
 struct CargoHelper: Helper {
     static let name = "cargo-credential-keychain"
     static let usage = """
@@ -17,12 +18,12 @@ struct CargoHelper: Helper {
         """
 
     private static let version: Int64 = 1
-    /// Of one line.
+    /// The most bytes of a token, which is one line.
     private static let longestToken = 60 * 1024
 
     let session: HelperSession
 
-    /// What cargo is told instead of an answer.
+    /// The error that cargo gets instead of an answer.
     private enum Mistake {
         static let notFound = #"{"kind":"not-found"}"#
         static let address = #"{"kind":"url-not-supported"}"#
@@ -94,7 +95,7 @@ struct CargoHelper: Helper {
         guard token.isText else { throw .unsupported("the token is no text") }
         var text = SecretText(#"{"Ok":{"kind":"get","token":"#)
         text.append(json: token)
-        // A token serves every operation, for as long as this cargo runs.
+        // A token serves every operation as long as this cargo runs.
         text.append(#","cache":"session","operation_independent":true}}"# + "\n")
         return text
     }

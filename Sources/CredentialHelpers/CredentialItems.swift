@@ -3,8 +3,8 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Passwords as the helpers keep them. They lie in the helper's own access group and have an empty
-/// list of programs, so that the user is asked about another program that wants one, once.
+/// The items of the helpers' passwords. They are in the helper's own access group and have an empty
+/// list of programs, so that the user is asked once about another program that wants one.
 final class CredentialItems {
     private let open: HelperSession.Endpoint
     private var opened: (any KeychainEndpoint)?
@@ -18,18 +18,18 @@ final class CredentialItems {
         return endpoint
     }
 
-    /// The first that has the attributes, with its secret; nil where there is none.
+    /// The first item with the attributes, with its secret; nil where there is none.
     func first(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> Item? {
         try found(itemClass, attributes, limit: 1, returning: [.attributes, .data]).first
     }
 
-    /// All that have the attributes, without their secrets.
+    /// All items with the attributes, without their secrets.
     func listed(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> [Item] {
         try found(itemClass, attributes, limit: nil, returning: .attributes)
     }
 
-    /// All that have the attributes and are read without a question, with their secrets: for what is
-    /// done to the helper's own items. The user is not asked about those of other programs.
+    /// All items with the attributes that can be read without a question, with their secrets: for
+    /// changes to the helper's own items. The user is not asked about those of other programs.
     func unasked(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> [Item] {
         try found(
             itemClass, attributes, limit: nil, returning: [.attributes, .data], ui: .skip)
@@ -51,8 +51,8 @@ final class CredentialItems {
         }
     }
 
-    /// Adds the password, or gives the one that is told apart by the same attributes its new secret
-    /// and the rest of the attributes.
+    /// Adds the password, or gives the existing item with the same distinguishing attributes its
+    /// new secret and the other attributes.
     func put(
         _ itemClass: ItemClass, _ attributes: Attributes, secret: HeldSecret
     ) throws(HelperFailure) {
@@ -74,7 +74,7 @@ final class CredentialItems {
         } catch { throw .keychain(error) }
     }
 
-    /// Deletes all that have the attributes. `.notFound` where there was none.
+    /// Deletes all items with the attributes. Throws `.notFound` where there is none.
     func delete(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) {
         var query = ItemQuery(itemClass)
         query.attributes = attributes

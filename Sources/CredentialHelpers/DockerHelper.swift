@@ -4,14 +4,15 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// `docker-credential-keychain`: the protocol of docker's credential helpers, which podman, skopeo and
-/// buildah speak, too. Errors are lines on standard output, in the words that these tools look for.
+/// `docker-credential-keychain`: the protocol of docker's credential helpers, which podman, skopeo
+/// and buildah use, too. Errors are lines on standard output, in the texts that these tools look
+/// for.
 struct DockerHelper: Helper {
     static let name = "docker-credential-keychain"
     static let usage = "Usage: docker-credential-keychain <store|get|erase|list|version>\n"
 
     private static let version = "0.1.0"
-    /// By this `list` knows the items.
+    /// `list` finds the items by this label.
     private static let label = "Docker Credentials"
     private static let notFound = "credentials not found in native keychain"
     private static let noAddress = "no credentials server URL"
@@ -57,7 +58,8 @@ struct DockerHelper: Helper {
         attributes[.label] = .string(Self.label)
         // The address as docker wrote it, which `list` returns.
         attributes[.comment] = .string(address)
-        // A registry has one login: another user's takes its place, and is there until then.
+        // A registry has one login: another user's item is replaced, but only after the new one is
+        // stored.
         let others = try items(address).filter { $0.text(.account) != username }
         try session.items.put(.internetPassword, attributes, secret: secret)
         try delete(others)
@@ -86,7 +88,7 @@ struct DockerHelper: Helper {
         }
     }
 
-    /// Those that are the helper's own: of the others, which let it in, none is deleted.
+    /// Deletes only the helper's own items, and none of those that other programs share with it.
     private func delete(_ items: [Item]) throws(HelperFailure) {
         for item in items {
             do throws(HelperFailure) { try session.items.delete(item) } catch {
@@ -108,7 +110,7 @@ struct DockerHelper: Helper {
         try session.answer(text)
     }
 
-    /// One line; blanks around it are not the address's.
+    /// One line; blanks around the address don't belong to it.
     private func address() throws(HelperFailure) -> String {
         guard let text = try session.request().plainText else {
             throw .badInput("the server URL is no text, or too long")
@@ -128,7 +130,7 @@ struct DockerHelper: Helper {
         return nil
     }
 
-    /// The logins for the address, which other programs may have let the helper into.
+    /// The logins for the address, with those that other programs share with the helper.
     private func items(_ address: String) throws(HelperFailure) -> [Item] {
         let place = try Self.place(address)
         var attributes = place.attributes(account: "")
@@ -137,7 +139,7 @@ struct DockerHelper: Helper {
         return try session.items.unasked(.internetPassword, attributes)
     }
 
-    /// An address may lack its scheme, which is then https.
+    /// An address without a scheme means https.
     static func place(_ address: String) throws(HelperFailure) -> InternetPlace {
         var scheme = "https"
         var rest = address[...]

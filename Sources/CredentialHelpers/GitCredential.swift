@@ -3,8 +3,8 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// What git says of a credential (git-credential(1)): lines `KEY=VALUE` up to an empty one or the end.
-/// Keys that the helper does not know are passed over, as git asks.
+/// A credential in git's form (git-credential(1)): lines `KEY=VALUE` up to an empty one or the end.
+/// Unknown keys are ignored, as git requires.
 struct GitCredential {
     private(set) var scheme: String?
     private(set) var host: String?
@@ -14,9 +14,9 @@ struct GitCredential {
     private(set) var refreshToken: HeldSecret?
     /// Seconds since 1970.
     private(set) var expiry: Int64?
-    /// Whether this git gives back what a helper tells it to remember, as versions from 2.46 on do.
+    /// Whether this git returns the state that a helper sends, as versions from 2.46 on do.
     private(set) var keepsState = false
-    /// Whether the password is one that this helper told before.
+    /// Whether the password is one that this helper sent before.
     private(set) var isKnown = false
 
     static let stateCapability = "capability[]=state\n"
@@ -33,7 +33,7 @@ struct GitCredential {
             var line = SecretCursor(input, start..<count)
             while let byte = line.peeked, byte != 0x0A { _ = line.next() }
             let end = line.place
-            // git ends its words with an empty line, or closes the pipe.
+            // git ends its input with an empty line, or closes the pipe.
             guard end > start else { return }
             try take(input, start..<end)
             start = end + 1
@@ -80,15 +80,16 @@ struct GitCredential {
         return text
     }
 
-    /// nil where the helper keeps nothing of that kind, or git did not say enough.
+    /// nil where the helper stores nothing of that kind, or git sent too little.
     func place() throws(HelperFailure) -> InternetPlace? {
         guard let scheme, let host, !host.isEmpty else { return nil }
         return try InternetPlace(scheme: scheme, host: host, path: path)
     }
 }
 
-/// The secret of an item of git's: the password, and below it what belongs to it, each on a line that
-/// git could say. A password without any is the whole secret, as other programs keep one.
+/// The secret of one of git's items: the password, and below it the values that belong to it, each
+/// as a line in git's form. A password without such values is the whole secret, as other programs
+/// store one.
 struct GitSecret {
     let password: HeldSecret
     private(set) var refreshToken: HeldSecret?
@@ -103,7 +104,7 @@ struct GitSecret {
         expiry = credential.expiry
     }
 
-    /// nil where it has lines that git can't be told.
+    /// nil where it has lines that can't be sent to git.
     init?(stored: HeldSecret) {
         guard !stored.contains(0) else { return nil }
         // An empty password has no line at all.
@@ -136,9 +137,9 @@ struct GitSecret {
         return text.joined()
     }
 
-    /// Whether the stored secret is as good as this one. git before 2.41 never gives the token and the
-    /// end back: where it names neither, those that belong to the same password stay, unless that
-    /// password would not be told any more.
+    /// Whether the stored secret can stay instead of this one. git before 2.41 never returns the
+    /// token and the expiry: where it sends neither, the stored ones of the same password stay,
+    /// unless that password has expired.
     func isKept(in stored: HeldSecret, now: Int64) -> Bool {
         if stored.bytes.matches(self.stored.bytes) { return true }
         guard refreshToken == nil, expiry == nil, let kept = GitSecret(stored: stored) else {
@@ -149,12 +150,12 @@ struct GitSecret {
 
     private func isOver(at now: Int64) -> Bool { expiry.map { $0 <= now } ?? false }
 
-    /// As git reads it. Versions of git that know of no expiry would use a password that is over, so
-    /// it is left out then. So is the mark of one that was told: git would give it back with the
-    /// password that takes its place, which is to be kept.
+    /// The lines for git. Versions of git without expiry would use an expired password, so it is
+    /// left out then. The mark of a sent password is left out too: git would return it with the
+    /// password that replaces it, which must be stored.
     func lines(account: String, now: Int64, keepsState: Bool = false) -> SecretText {
         let isOver = isOver(at: now)
-        // What git is able to do comes first.
+        // git's capabilities come first.
         var text = SecretText(
             keepsState && !isOver
                 ? "\(GitCredential.stateCapability)state[]=\(GitCredential.known)\n" : "")

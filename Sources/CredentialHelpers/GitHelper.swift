@@ -21,12 +21,12 @@ struct GitHelper: Helper {
         case "get": try get(try GitCredential(try session.request()))
         case "store": try store(try GitCredential(try session.request()))
         case "erase": try erase(try GitCredential(try session.request()))
-        // git may have actions one day that this helper does not know, and expects silence.
+        // git may add actions that this helper does not know, and expects silence.
         default: break
         }
     }
 
-    /// Nothing is said where there is none: git asks the next helper, or the user.
+    /// Writes nothing where there is no password: git then asks the next helper, or the user.
     private func get(_ wanted: GitCredential) throws(HelperFailure) {
         guard let place = try wanted.place() else { return }
         for attributes in place.searches(account: wanted.username) {
@@ -49,8 +49,8 @@ struct GitHelper: Helper {
                 account: account, now: WallClock.now.components.seconds, keepsState: keepsState))
     }
 
-    /// git gives back each password that a server took, also one that it has from here: nothing is
-    /// written then, and no copy is made of what another program keeps.
+    /// git returns each password that a server accepted, also one that came from here: nothing is
+    /// written then, and no copy is made of another program's item.
     private func store(_ given: GitCredential) throws(HelperFailure) {
         guard let username = given.username, let password = given.password else { return }
         guard let place = try given.place() else {
@@ -76,7 +76,7 @@ struct GitHelper: Helper {
         try session.items.put(.internetPassword, attributes, secret: secret.stored)
     }
 
-    /// git says which password was refused. Another one, which is there by now, stays.
+    /// git tells which password was refused. A different one, which was stored meanwhile, stays.
     private func erase(_ refused: GitCredential) throws(HelperFailure) {
         guard let place = try refused.place() else { return }
         for attributes in place.searches(account: refused.username) {

@@ -3,22 +3,22 @@ package import KeychainModel
 internal import KeychainStatusCodes
 internal import Terminal
 
-/// Why a helper did not do what its tool asked for. No case holds anything of a secret.
+/// Why a helper failed. No case has any part of a secret.
 package enum HelperFailure: Error, Equatable {
-    /// The tool called the program in a way that it does not know: its usage is shown.
+    /// The tool's arguments are unknown; the usage is shown.
     case usage
-    /// The tool's words can't be read.
+    /// The tool's input can't be read.
     case badInput(String)
-    /// What the tool asks for is not known here, or not kept.
+    /// The request is unknown, or for something that is not stored.
     case unsupported(String)
     case notFound
     case keychain(RequestError)
-    /// There is no terminal and no window to ask in, or the user said no.
+    /// There is no terminal and no window to ask in, or the user cancelled.
     case unanswered(String)
-    /// The tool did not take the answer.
+    /// The tool did not read the answer.
     case unwritten
 
-    /// For people.
+    /// A sentence for people.
     package var sentence: String {
         switch self {
         case .usage: "it was called in a way that it does not know"

@@ -3,15 +3,15 @@ internal import Glibc
 internal import KeychainLinuxSystem
 internal import Terminal
 
-/// One of the names that the program has, and what it does under it.
+/// One of the program's names, and its work under that name.
 protocol Helper: SendableMetatype {
     static var name: String { get }
     static var usage: String { get }
 
     init(session: HelperSession)
     func run(_ arguments: [String]) throws(HelperFailure)
-    /// Tells the tool in its own language that it gets nothing; false where that language has no
-    /// word for it, so that a line on standard error says it.
+    /// Reports the failure in the tool's own protocol; false where the protocol has no word for it,
+    /// so that a line on standard error reports it.
     func tell(_ failure: HelperFailure) -> Bool
 }
 
@@ -19,10 +19,10 @@ extension Helper {
     func tell(_ failure: HelperFailure) -> Bool { false }
 }
 
-/// `keychain-credential`: what lets git, docker and others keep their passwords in the keychain.
+/// `keychain-credential`: lets git, docker and others store their passwords in the keychain.
 ///
-/// It is one program that is installed once for each tool, and known to the service by the name of
-/// that file: so each tool has items of its own.
+/// It is one program, installed once for each tool, and the service knows it by the name of that
+/// file: so each tool has items of its own.
 package enum HelperProgram {
     private static let programName = "keychain-credential"
     private static let helpers: [any Helper.Type] = [
@@ -30,10 +30,11 @@ package enum HelperProgram {
         AskpassHelper.self,
     ]
 
-    /// What the program was started for: by its name, or as the first argument of its plain name.
+    /// The helper that is called: by the program's name, or as the first argument of its plain
+    /// name.
     package struct Call {
         fileprivate let helper: any Helper.Type
-        /// Behind the name.
+        /// The arguments after the helper's name.
         fileprivate let arguments: [String]
 
         package var name: String { helper.name }
@@ -55,13 +56,13 @@ package enum HelperProgram {
         }
     }
 
-    /// Does what the tool asks for, and ends.
+    /// Runs the helper, and exits.
     package static func run(_ call: Call, asking endpoint: @escaping HelperSession.Endpoint)
         -> Never
     {
-        // Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
+        // The process has passwords in memory. On a kernel without such protection it goes on.
         try? ProcessHardening.apply()
-        // A tool that has gone is an error of writing.
+        // A tool that has gone becomes an error of writing.
         signal(SIGPIPE, SIG_IGN)
         exit(status(of: call, HelperSession(call.name, asking: endpoint)))
     }
@@ -93,7 +94,7 @@ package enum HelperProgram {
         exit(2)
     }
 
-    /// Goes on as the program that has the service in itself.
+    /// Replaces this process by the program with an embedded service.
     package static func becomeEmbedded(_ call: Call) -> Never {
         if let path = InstalledProgram.companion("keychain-embedded") {
             _ = ForegroundProgram.replaceThisProcess(

@@ -5,11 +5,12 @@ internal import KeychainSecrets
 internal import SecretJSON
 internal import Terminal
 
-/// What one run of a helper has: the keychain, and the tool at the other end of its standard streams.
+/// The resources of one run of a helper: the keychain, and the tool at the other end of its
+/// standard streams.
 package final class HelperSession {
     package typealias Endpoint = () -> Result<any KeychainEndpoint, RequestError>
 
-    /// Bytes of all that a tool says. Tokens of single sign-on are long; nothing else is.
+    /// The most bytes of a tool's input. Only tokens of single sign-on are long.
     static let longestRequest = 1024 * 1024
 
     let items: CredentialItems
@@ -20,14 +21,14 @@ package final class HelperSession {
         items = CredentialItems(asking: open)
     }
 
-    /// All that the tool says, up to the end of its words.
+    /// The tool's whole input.
     func request() throws(HelperFailure) -> HeldSecret {
         do throws(TerminalError) {
             return HeldSecret(try StandardInput.read(limit: Self.longestRequest))
         } catch { throw HelperFailure(error) }
     }
 
-    /// The tool's next line; nil where it has no more to say.
+    /// The tool's next line; nil at the end of the input.
     func requestLine() throws(HelperFailure) -> HeldSecret? {
         do throws(TerminalError) {
             guard let line = try InputLines.secretLine() else { return nil }
@@ -43,7 +44,7 @@ package final class HelperSession {
         guard StandardStream.output.write(text) else { throw .unwritten }
     }
 
-    /// A line on standard error, for people.
+    /// Writes a line for people to standard error.
     func complain(_ sentence: String) {
         StandardStream.error.write("\(name): \(PlainText.line(sentence))\n")
     }
@@ -54,12 +55,12 @@ package final class HelperSession {
 }
 
 extension JSONReader.Bounds {
-    /// What tools say, and what the helpers keep of it.
+    /// The limits of JSON from tools, and of the helpers' stored JSON.
     static let request = Self(deepest: 32, mostValues: 4096)
 }
 
 extension JSONValue {
-    /// An object that a tool said.
+    /// Reads an object from a tool.
     init(request: HeldSecret) throws(HelperFailure) {
         do throws(JSONReader.Malformed) {
             self = try JSONReader.value(of: request, .request)

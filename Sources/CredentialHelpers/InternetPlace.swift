@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// The place on the network that a password is for, as the attributes of an internet password:
-/// `security find-internet-password -s HOST` shows what the helpers keep.
+/// The server of a password, as the attributes of an internet password: `security
+/// find-internet-password -s HOST` shows the helpers' items.
 struct InternetPlace: Equatable {
     /// The four characters of `kSecAttrProtocol`.
     let code: String
     let usualPort: UInt16
     let host: String
     let port: UInt16?
-    /// nil where it does not matter.
+    /// nil where any path matches.
     let path: String?
 
     private static let schemes: [String: (code: String, port: UInt16)] = [
@@ -17,17 +17,17 @@ struct InternetPlace: Equatable {
         "imap": ("imap", 143), "imaps": ("imps", 993), "smtp": ("smtp", 25), "ssh": ("ssh ", 22),
     ]
 
-    /// The scheme of a code; nil for those of other programs.
+    /// The scheme of a code; nil for the codes of other programs.
     static func scheme(ofCode code: String) -> String? {
         schemes.first { $0.value.code == code }?.key
     }
 
-    /// nil for a scheme without a code. `host` may have a port behind it.
+    /// nil for a scheme without a code. `host` may end in a port.
     init?(scheme: String, host named: String, path: String?) throws(HelperFailure) {
         guard let known = Self.schemes[scheme] else { return nil }
         (code, usualPort) = known
         self.path = path
-        // The colons of an address of IPv6 stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         let colon = named.lastIndex(of: ":").flatMap { colon in
             named[colon...].contains("]") ? nil : colon
         }
@@ -42,7 +42,7 @@ struct InternetPlace: Equatable {
         port = number
     }
 
-    /// What tells a new item apart from others.
+    /// The attributes that tell a new item apart from others.
     func attributes(account: String) -> Attributes {
         [
             .server: .string(host), .networkProtocol: .string(code),
@@ -51,8 +51,8 @@ struct InternetPlace: Equatable {
         ]
     }
 
-    /// The attributes of the items that may be meant, the best ones first. An item without a port
-    /// is one of the usual port; where no path is given, one without a path comes first.
+    /// The attributes of the items to look for, the best ones first. An item without a port is for
+    /// the usual port; where no path is given, one without a path comes first.
     func searches(account: String?) -> [Attributes] {
         let usual = Int64(usualPort)
         let given = port.map(Int64.init) ?? 0

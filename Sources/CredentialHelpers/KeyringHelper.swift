@@ -5,8 +5,8 @@ internal import SecretJSON
 
 /// `keyring-credential-keychain`: the other half of the backend for Python's keyring (`python/`).
 ///
-/// One line of JSON comes in, one goes out: `{"v":1,"do":"get","service":…,"username":…}`, where `do`
-/// is `get`, `find` (any user's), `set` (with `password`) or `delete`. The answer is
+/// It reads one line of JSON and writes one: `{"v":1,"do":"get","service":…,"username":…}`, where
+/// `do` is `get`, `find` (any user's), `set` (with `password`) or `delete`. The answer is
 /// `{"ok":true}` with `username` and `password` where some were found, or `{"error":KIND}` with
 /// `message`; KIND is `not-found`, `locked` or `failed`.
 struct KeyringHelper: Helper {

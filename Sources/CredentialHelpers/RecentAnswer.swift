@@ -4,12 +4,13 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Remembers which process got which answer from the keychain, so that the same process, when it asks
-/// the same again, is not given the same wrong password for ever.
+/// Remembers which process got which answer from the keychain, so that the same process does not
+/// get the same wrong password again and again when it repeats its prompt.
 ///
-/// It is a digest in a file of the user's runtime folder. Processes side by side have files of their
-/// own; there are never more than `files` of them, and a later process takes an earlier one's.
-/// Without such a folder nothing is remembered, and the tool gives up after its own number of tries.
+/// The memory is a digest in a file of the user's runtime folder. Concurrent processes have files
+/// of their own; there are at most `files` of them, and a later process reuses an earlier one's.
+/// Without such a folder nothing is remembered, and the tool gives up after its own number of
+/// tries.
 struct RecentAnswer {
     private static let longest = 256
     private static let files: Int32 = 256

@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import KeychainSecrets
 internal import SecretJSON
 
-/// A text with secrets in it, put together in locked memory.
+/// A text with secrets in it, built in locked memory.
 struct SecretText {
     private var pieces: [HeldSecret] = []
 
@@ -19,7 +19,7 @@ struct SecretText {
 
     /// The secret as a JSON string, in quotes. It must be text (`HeldSecret.isText`).
     mutating func append(json secret: HeldSecret) {
-        // Six bytes for one, for control characters, and the quotes.
+        // A control character becomes six bytes; two more are for the quotes.
         var writer = SecretWriter(capacity: 6 * secret.bytes.count + 2)
         writer.append(UInt8(ascii: "\""))
         var bytes = SecretCursor(secret)
@@ -43,7 +43,7 @@ struct SecretText {
         append(json: HeldSecret(SecretBytes(copying: Array(text.utf8))))
     }
 
-    /// A JSON object of names and texts.
+    /// Writes a JSON object of names and texts.
     init(object fields: [(name: String, value: HeldSecret)]) {
         self.init("{")
         for (place, field) in fields.enumerated() {
@@ -63,6 +63,6 @@ struct SecretText {
 }
 
 extension HeldSecret {
-    /// Text that goes where secrets go.
+    /// Text for a place that takes secrets.
     convenience init(text: String) { self.init(SecretBytes(copying: Array(text.utf8))) }
 }

@@ -2,8 +2,8 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// What the columns of a CSV file are, by its first line: those of Chrome, Edge, Firefox, Safari,
-/// KeePass, KeePassXC, Bitwarden, 1Password and LastPass.
+/// The roles of a CSV file's columns, by its first line, for exports of Chrome, Edge, Firefox,
+/// Safari, KeePass, KeePassXC, Bitwarden, 1Password and LastPass.
 struct CSVColumns {
     private enum Role { case title, address, account, password, oneTime, notes, folder, none }
 
@@ -17,7 +17,7 @@ struct CSVColumns {
         "otpauth": .oneTime, "totp": .oneTime, "login_totp": .oneTime, "otp": .oneTime,
         "note": .notes, "notes": .notes, "comments": .notes, "extra": .notes,
         "group": .folder, "folder": .folder, "grouping": .folder, "tags": .folder,
-        // What says nothing of a password, and is not brought.
+        // Columns without a part of a password, which are not imported.
         "guid": .none, "timecreated": .none, "timelastused": .none, "timepasswordchanged": .none,
         "formactionorigin": .none, "icon": .none, "last modified": .none, "created": .none,
         "favorite": .none, "fav": .none, "archived": .none, "type": .none, "reprompt": .none,
@@ -26,7 +26,7 @@ struct CSVColumns {
     private let names: [String]
     private let columns: [Role?]
 
-    /// The first of each role counts; a second one is a field by its name.
+    /// The first column of each role counts; a second one becomes a field with its name.
     init(_ header: CSVReader.Row) throws(ImportError) {
         names = header.fields.indices.map { header.text($0) }
         var columns: [Role?] = []
@@ -60,25 +60,25 @@ struct CSVColumns {
             case .some(.none): break
             }
         }
-        // Last, when it is known what the columns say themselves.
+        // The address is last, once the other columns' values are known.
         if let address { entry.take(address, notes) }
         entry.notes = notes.contents
         return entry
     }
 }
 
-/// Secret text put together line by line.
+/// Secret text, collected line by line.
 final class NoteLines {
     struct Contents {
         let secret: HeldSecret
-        /// False where a line had no room.
+        /// False where a line found no room.
         let isWhole: Bool
     }
 
     private let lines: SecretBuffer
     private var isWhole = true
 
-    /// `limit`: bytes of all lines.
+    /// `limit` is the most bytes of all lines.
     init(limit: Int = 8 * 1024 * 1024) { lines = SecretBuffer(limit: limit) }
 
     func add(_ secret: HeldSecret, name: String? = nil) {
@@ -93,7 +93,7 @@ final class NoteLines {
         _ = lines.append(secret.bytes)
     }
 
-    /// nil where nothing was added.
+    /// nil where no line was added.
     var contents: Contents? {
         guard lines.count > 0 || !isWhole else { return nil }
         return Contents(secret: HeldSecret(lines.contents), isWhole: isWhole)

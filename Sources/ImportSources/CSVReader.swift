@@ -2,15 +2,15 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// Rows of fields with commas between, as RFC 4180 has them. Holds one row, and no more.
+/// Rows of fields with commas between, by RFC 4180. Holds only one row at a time.
 struct CSVReader {
-    /// Bytes of one row.
+    /// The most bytes of one row.
     private static let longestRow = 4 * 1024 * 1024
     private static let mostColumns = 256
 
     private enum State { case fieldStart, plain, quoted, quoteInQuoted }
 
-    /// The fields of a row, one behind the other; each range is a field's.
+    /// The fields of a row, one after the other, with each field's range.
     struct Row {
         let line: Int
         let bytes: SecretBuffer
@@ -26,10 +26,10 @@ struct CSVReader {
     private var state = State.fieldStart
     private var rowLine = 1
     private var isEmptyRow = true
-    /// A return has come: half of a line's end, or a byte of a field.
+    /// A carriage return has come: half of a line's end, or a byte of a field.
     private var hasReturn = false
 
-    /// `body` gets each row that is whole. A row that is quite empty is none.
+    /// `body` gets each complete row. An empty row is left out.
     mutating func take(
         _ byte: UInt8, line: Int, _ body: (Row) throws(ImportError) -> Void
     ) throws(ImportError) {
@@ -45,7 +45,7 @@ struct CSVReader {
         case (_, 0x2C): try endField()
         case (_, 0x0A):
             try endRow(body)
-            // The line that begins behind this byte.
+            // The next row begins on the line after this byte.
             rowLine = line + 1
             return
         case (_, 0x0D):
@@ -59,7 +59,7 @@ struct CSVReader {
         isEmptyRow = false
     }
 
-    /// A return alone ends no line.
+    /// A carriage return alone ends no line.
     private mutating func keepReturn() throws(ImportError) {
         guard state != .quoteInQuoted else { throw .openQuote(line: rowLine) }
         try append(0x0D)

@@ -3,27 +3,27 @@ internal import KeychainImport
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// An entry of a password store: its password becomes an item, and what else of it may be secret
-/// becomes others, so that nothing of it is shown where items are listed.
+/// An entry of a password store. Its password becomes an item, and its other parts that may be
+/// secret become further items, so that no list of items shows them.
 struct ImportEntry {
     var line: Int
     var title = ""
     var address = ""
-    /// In place of an address, where no kind of connection is known.
+    /// Used instead of an address, where the kind of connection is unknown.
     var host = ""
     var account = ""
-    /// What the entry lies in.
+    /// The folder of the entry.
     var folder = ""
     var password: HeldSecret?
     var oneTimePassword: HeldSecret?
-    /// Notes, and fields by their names.
+    /// The notes, and fields by their names.
     var notes: NoteLines.Contents?
-    /// What is told of it, where nothing is to be made of it here.
+    /// The message for an entry from which no item is made.
     private var ready: ImportMessage?
 
     init(line: Int) { self.line = line }
 
-    /// What stands at that line is not brought.
+    /// The text on that line is not imported.
     static func rest(_ line: Int) -> ImportEntry {
         ImportEntry(ready: .notBrought(line: line), line: line)
     }
@@ -42,7 +42,7 @@ struct ImportEntry {
         self.ready = ready
     }
 
-    /// What becomes of it, and whether that is all of it.
+    /// The entry's items, and whether they are all of it.
     var messages: [ImportMessage] {
         if let ready { return [ready] }
         guard !showsPassword else { return [.notBrought(line: line)] }
@@ -53,7 +53,7 @@ struct ImportEntry {
         return storable.map(ImportMessage.item) + (isWhole ? [] : [.notBrought(line: line)])
     }
 
-    /// Attributes are shown where items are listed: no address with a password may become one.
+    /// Lists of items show attributes, so an address with a password must not become one.
     private var showsPassword: Bool {
         [address, host].contains(where: SplitAddress.mayHavePassword)
             || [title, account, folder].contains {
@@ -61,7 +61,7 @@ struct ImportEntry {
             }
     }
 
-    /// None where nothing of it is secret.
+    /// Empty where no part of it is secret.
     private var items: [ImportedItem] {
         var items: [ImportedItem] = []
         if let password, password.bytes.count > 0 { items.append(passwordItem(password)) }
@@ -79,7 +79,7 @@ struct ImportEntry {
         host.isEmpty ? WebAddress(address) : WebAddress(host: host)
     }
 
-    /// What people know it by.
+    /// The name that people know it by.
     private var name: String {
         if !title.isEmpty { return title }
         if let server = webAddress?.server { return server }
@@ -97,7 +97,7 @@ struct ImportEntry {
         return item(.internetPassword, attributes, password)
     }
 
-    /// `withAddress`: where no other item of the entry has it.
+    /// `withAddress`: no other item of the entry has the address.
     private func further(
         _ secret: HeldSecret, _ kind: String, withAddress: Bool
     ) -> ImportedItem {

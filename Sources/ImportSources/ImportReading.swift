@@ -3,7 +3,7 @@ package import KeychainImport
 package import KeychainSecrets
 
 extension ImportFormat {
-    /// `name`: the entry's of pass, or what variables belong to.
+    /// `name` is the entry's name in pass, or the service of variables.
     fileprivate func source(_ name: String, _ password: HeldSecret?) -> any ImportSource {
         switch self {
         case .csv: CSVSource()
@@ -27,7 +27,7 @@ extension ImportFormat {
             ImportWhole { file, put throws(ImportError) in
                 try KeyringFile.read(file, password: password, put)
             }
-        // It is read from a bus, and has no bytes.
+        // This source is read from a bus, and has no bytes.
         case .secretService: ImportWhole { _, _ throws(ImportError) in throw .unknownFormat }
         }
     }
@@ -39,15 +39,15 @@ package struct ImportReading {
     private let name: String
     private let password: HeldSecret?
 
-    /// `password`: of an export that has one.
+    /// `password` is for an export that has one.
     package init(_ format: ImportFormat, name: String, password: HeldSecret? = nil) {
         self.format = format
         self.name = name
         self.password = password
     }
 
-    /// `put` gets what is found, and at last that it was all, or why it was not. False from it ends
-    /// the reading.
+    /// `put` gets each item, and at last the end or the error. The reading ends where it returns
+    /// false.
     package func run(_ next: () throws(any Error) -> SecretBytes, _ put: (ImportMessage) -> Bool) {
         do throws(ImportError) {
             try read(next, put)
@@ -55,7 +55,7 @@ package struct ImportReading {
         } catch { _ = put(.failed(error)) }
     }
 
-    /// Reads what is in an encrypted source, where it lies open: so that fuzzers get past a password.
+    /// Reads the decrypted part of a source, so that fuzzers get past a password.
     package static func runOpened(
         _ format: ImportFormat, _ contents: borrowing SecretBytes, _ put: (ImportMessage) -> Bool
     ) {
@@ -98,15 +98,15 @@ package struct ImportReading {
     }
 }
 
-/// Bytes on their way to a source: of text such without zeros, and without a byte order mark before
-/// it.
+/// Checks the bytes of a source: text must have no zeros, and a byte order mark before it is
+/// removed.
 private struct CheckedBytes {
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private var source: any ImportSource
     private var check = TextCheck()
-    /// How many bytes of a mark have come; nil once it is known whether there is one. The bytes
-    /// themselves are held nowhere: the first of a source may be a secret's.
+    /// The number of bytes of a byte order mark so far; nil once it is known whether there is one.
+    /// The bytes themselves are not stored: the first ones of a source may be a secret's.
     private var marked: Int? = 0
 
     private let isText: Bool
@@ -137,7 +137,7 @@ private struct CheckedBytes {
         try source.finish(put)
     }
 
-    /// What began like a mark and is none.
+    /// Passes on bytes that began like a mark and are none.
     private mutating func giveBeginning(_ put: ImportSource.Put) throws(ImportError) {
         let count = marked ?? 0
         marked = nil

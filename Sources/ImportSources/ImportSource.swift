@@ -2,11 +2,11 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// What makes items of a format's bytes, which come one by one.
+/// Makes items from a format's bytes, one byte after the other.
 protocol ImportSource {
     typealias Put = (ImportEntry) throws(ImportError) -> Void
 
-    /// `line`: the one that the byte stands in.
+    /// `line` is the byte's line.
     mutating func take(_ byte: UInt8, line: Int, _ put: Put) throws(ImportError)
     mutating func finish(_ put: Put) throws(ImportError)
 }
@@ -40,7 +40,7 @@ struct CSVSource: ImportSource {
     }
 }
 
-/// A format of lines; an end of `\r\n` is an end, too.
+/// A format of lines; `\r\n` ends a line, too.
 protocol LineSource {
     mutating func take(
         _ line: SecretBuffer, number: Int, _ put: ImportSource.Put
@@ -108,8 +108,8 @@ extension SecretBuffer {
         range.first { self.byte($0) == byte }
     }
 
-    /// Whether the ASCII word stands there, in capitals or not. No text is made of what may be a
-    /// secret.
+    /// Whether the ASCII word is in the range, ignoring case. No String is made, since the range
+    /// may be a secret.
     func says(_ word: String, in range: Range<Int>) -> Bool {
         guard range.count == word.utf8.count else { return false }
         return zip(range, word.utf8).allSatisfy { position, letter in

@@ -3,7 +3,7 @@ internal import KeychainImport
 internal import KeychainSecrets
 internal import SecretJSON
 
-/// Docker's `config.json`: for each registry user and password in base64, or an identity token.
+/// Docker's `config.json`: for each registry, user and password in base64, or an identity token.
 enum DockerText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
         let root = try JSONValue(export: buffer)
@@ -46,7 +46,7 @@ enum DockerText {
 }
 
 enum Base64 {
-    /// nil for what is none.
+    /// nil for text that is not base64.
     static func decoded(_ buffer: SecretBuffer, _ range: Range<Int>) -> SecretBuffer? {
         let decoded = SecretBuffer(limit: max(1, range.count))
         var bits: UInt32 = 0
@@ -77,7 +77,7 @@ enum Base64 {
     }
 }
 
-/// Bitwarden's export in JSON, as it is or with a password of its own.
+/// Bitwarden's export in JSON, in clear or with a password of its own.
 enum BitwardenText {
     static func read(
         _ buffer: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
@@ -88,7 +88,7 @@ enum BitwardenText {
         try readOpened(export.opened(with: password), put)
     }
 
-    /// What is in an export with a password, which need be no text.
+    /// Reads the decrypted part of an export with a password, which need not be text.
     static func readOpened(
         _ contents: SecretBuffer, _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -219,7 +219,7 @@ enum OnePasswordText {
             } else if let secret = value.secret {
                 notes.add(secret, name: field["title"]?.string)
             } else {
-                // An address, a card's month: fields of their own.
+                // An address or a card's month has several parts, which become fields.
                 for (name, part) in value.members {
                     if let secret = part.secret { notes.add(secret, name: name) }
                 }
@@ -244,7 +244,7 @@ extension SecretBuffer {
 }
 
 extension JSONReader.Bounds {
-    /// As many values as the longest export has where each takes 16 bytes of it.
+    /// Enough for the longest export, where each value takes 16 bytes.
     fileprivate static let export = Self(deepest: 64, mostValues: 4 * 1024 * 1024)
 }
 
@@ -257,14 +257,14 @@ extension JSONValue {
 
     var isTrue: Bool { if case .flag(true) = content { true } else { false } }
 
-    /// A text that is no secret; nil of other values.
+    /// A text that is no secret; nil for other values.
     fileprivate var string: String? {
         guard let text else { return nil }
         let buffer = SecretBuffer(text)
         return buffer.text(0..<buffer.count)
     }
 
-    /// Texts and numbers; nil for what is neither, or empty.
+    /// A text or a number; nil for other values, and for an empty text.
     fileprivate var secret: HeldSecret? {
         switch content {
         case .text(let text) where !text.isEmpty: text.secret

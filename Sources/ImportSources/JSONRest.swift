@@ -2,9 +2,9 @@
 internal import KeychainImport
 internal import SecretJSON
 
-/// What a JSON source has and no item is made of: names that its format is not known to have.
+/// The parts of a JSON source from which no item is made: names that are unknown in its format.
 struct JSONRest {
-    /// Where it stands.
+    /// The lines of these parts.
     private var lines: [Int] = []
 
     static func ofDocker(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
@@ -14,7 +14,7 @@ struct JSONRest {
             rest.report(
                 registry,
                 besides: ["auth", "username", "password", "identitytoken", "registrytoken"])
-            // One of each is taken.
+            // Only one of each is imported.
             let names = registry["auth"].map(rest.isSomething) == true
             for name in names ? ["username", "password"] : [] {
                 rest.report(registry[name])
@@ -32,7 +32,7 @@ struct JSONRest {
     }
 
     private mutating func reportBitwarden(_ item: JSONValue) {
-        // What says nothing of a password stands in the second lines.
+        // The second lines have the names without a part of a password.
         report(
             item,
             besides: [
@@ -69,7 +69,7 @@ struct JSONRest {
         if let value, isSomething(value) { lines.append(value.line) }
     }
 
-    /// Of a value of which a text or a number is brought.
+    /// Reports the rest of a value, of which a text or a number is imported.
     private mutating func reportDeep(_ value: JSONValue?) {
         switch value?.content {
         case .text, .number, nil: return

@@ -2,7 +2,7 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// What KeePass and KeePassXC export: XML, or CSV.
+/// Exports of KeePass and KeePassXC: XML, or CSV.
 struct KeePassSource: ImportSource {
     private var source: (any ImportSource)?
 
@@ -21,13 +21,14 @@ struct KeePassSource: ImportSource {
     }
 }
 
-/// The XML of KeePass 2, which is also what a KDBX file has in it.
+/// The XML of KeePass 2, which is also inside a KDBX file.
 struct KeePassText {
-    /// Of an entry's earlier passwords those that are brought: each is compared with the others.
+    /// The most earlier passwords of an entry that are imported; limited since each is compared
+    /// with the others.
     private static let mostEarlier = 256
 
     private var xml: XMLReader
-    /// The group of what was deleted.
+    /// The identifier of the group of deleted entries.
     private var recycleBin: [UInt8]?
 
     static func read(_ text: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
@@ -59,7 +60,7 @@ struct KeePassText {
         if !isUsed { recycleBin = nil }
     }
 
-    /// Also of the root, which has groups in it as a group has.
+    /// Also reads the root, which has groups like a group does.
     private mutating func takeGroup(
         in parent: String, isDeleted: Bool, _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -76,7 +77,7 @@ struct KeePassText {
                 folder = parent.isEmpty ? name : parent + "/" + name
             case "Notes": if try xml.content().count > 0 { try put(.rest(line)) }
             case "Group": try takeGroup(in: folder, isDeleted: isDeleted, put)
-            // What was thrown away is not brought back.
+            // Deleted entries are not imported.
             case "Entry" where isDeleted:
                 try xml.skip()
                 try put(.rest(line))
@@ -105,7 +106,7 @@ struct KeePassText {
                     Self.take(key, value, &entry, notes)
                 }
             case "History": try takeHistory(&earlier, of: entry, put)
-            // A file of the user's.
+            // A file attached by the user.
             case "Binary":
                 try xml.skip()
                 try put(.rest(line))
@@ -113,7 +114,7 @@ struct KeePassText {
             }
         }
         if let address { entry.take(address, notes) }
-        // The password may have stood behind those before it.
+        // The password may have come after the earlier ones.
         let others = earlier.filter { !entry.hasPassword($0.secret) }
         for old in others.prefix(Self.mostEarlier) {
             notes.add(old.secret, name: "earlier password")
@@ -142,8 +143,8 @@ struct KeePassText {
         let line: Int
     }
 
-    /// Of earlier states the passwords, each once, and none that is the entry's own: those take no
-    /// room from others. Before the entry's own is known, one more is kept, which may be it.
+    /// Reads the passwords of earlier states, each once and without the entry's own, which takes no
+    /// room from others. Until the entry's own is known, one more is kept, which may be that one.
     private mutating func takeHistory(
         _ earlier: inout [Earlier], of entry: ImportEntry, _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -175,7 +176,7 @@ struct KeePassText {
         }
     }
 
-    /// `<Key>PIN</Key><Value>1234</Value>`, within its element.
+    /// Reads `<Key>PIN</Key><Value>1234</Value>` within its element.
     private mutating func pair() throws(ImportError) -> (key: String, value: SecretBuffer) {
         var key = ""
         var value = SecretBuffer(limit: 1)
@@ -183,7 +184,7 @@ struct KeePassText {
             switch name {
             case "Key": key = try plainText()
             case "Value":
-                // Encrypted once more, as it is within a database.
+                // The value is encrypted a second time, as inside a database.
                 guard !xml.says("Protected") else { throw xml.malformed }
                 value = try xml.content()
             default: try xml.skip()
@@ -197,7 +198,7 @@ struct KeePassText {
         return content.text(0..<content.count) ?? ""
     }
 
-    /// nil for none: zeros in base64.
+    /// nil where there is none: zeros in base64.
     private mutating func identifier() throws(ImportError) -> [UInt8]? {
         let content = try xml.content()
         guard let decoded = Base64.decoded(content, 0..<content.count) else { return nil }

@@ -6,9 +6,9 @@ internal import LibCrypto
 
 /// A keyring file of GNOME's: encrypted, or plain text where its password is empty.
 ///
-/// The encrypted form, numbers with their big end first, texts behind their length: a beginning ‖
-/// version (2) ‖ cipher ‖ digest ‖ name ‖ dates (16) ‖ flags (4) ‖ timeout (4) ‖ rounds (4) ‖ salt (8)
-/// ‖ zeros (16) ‖ count ‖ items with digests of their attributes ‖ length ‖ the encrypted part.
+/// The encrypted form has big-endian numbers, and texts after their length: a magic number ‖
+/// version (2) ‖ cipher ‖ digest ‖ name ‖ dates (16) ‖ flags (4) ‖ timeout (4) ‖ rounds (4) ‖ salt
+/// (8) ‖ zeros (16) ‖ count ‖ items with digests of their attributes ‖ length ‖ the encrypted part.
 struct KeyringFile {
     private static let beginning = Array("GnomeKeyring\n\r\0\n".utf8)
     private static let mostItems = 100_000
@@ -22,7 +22,8 @@ struct KeyringFile {
         _ file: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
     ) throws(ImportError) {
         guard file.begins(with: beginning) else { return try KeyringText.read(file, put) }
-        // All that is in clear is looked at before the key is made: the file says how long that takes.
+        // The clear part is checked before the key is made, since the file decides how long that
+        // takes.
         let keyring = try KeyringFile(file)
         guard let password else { throw .encryptedByPassword }
         try readItems(try keyring.opened(with: password), keyring.types, put)
@@ -30,7 +31,7 @@ struct KeyringFile {
 
     private init(_ file: SecretBuffer) throws(ImportError) {
         var reader = KeyringReader(file, from: Self.beginning.count)
-        // Of version 0.0 with AES and MD5; there is no other.
+        // Version 0.0 with AES and MD5 is the only one.
         guard try reader.number32() == 0 else { throw .unsupportedKey }
         _ = try reader.text()
         try reader.skip(16 + 4 + 4)
@@ -45,7 +46,7 @@ struct KeyringFile {
         for _ in 0..<count {
             _ = try reader.number32()
             types.append(try reader.number32())
-            // The digests, by which a locked keyring is searched.
+            // These digests are for searching a locked keyring.
             try reader.attributes { _, _ throws(ImportError) in }
         }
         self.types = types
@@ -74,7 +75,7 @@ struct KeyringFile {
         }
     }
 
-    /// The encrypted part of a file by itself, with the number of its items before it.
+    /// Reads the encrypted part of a file by itself, after the number of its items.
     static func readOpened(
         _ plain: SecretBuffer, _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -86,8 +87,8 @@ struct KeyringFile {
         try readItems(contents, Array(repeating: 1, count: Int(count)), put)
     }
 
-    /// What was encrypted: for each item label ‖ secret ‖ dates (16) ‖ a text ‖ zeros (16) ‖ attributes ‖
-    /// the programs that it let in.
+    /// Reads the decrypted part: for each item label ‖ secret ‖ dates (16) ‖ a text ‖ zeros (16) ‖
+    /// attributes ‖ the programs that it let in.
     private static func readItems(
         _ plain: SecretBuffer, _ types: [UInt32], _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -118,7 +119,7 @@ struct KeyringFile {
     }
 }
 
-/// What GNOME's numbers of types are called on the bus.
+/// The names on the bus for GNOME's numbers of types.
 enum KeyringTypes {
     private static let kind: UInt32 = 0xFFFF
     private static let schemas: [UInt32: String] = [
@@ -127,27 +128,27 @@ enum KeyringTypes {
         0x100: "org.gnome.keyring.PkStorage",
     ]
 
-    /// Empty for the general one. The upper bits say that it is one program's alone.
+    /// Empty for the general type. The upper bits say that the item is one program's alone.
     static func schema(_ type: UInt32) -> String { schemas[type & kind] ?? "" }
 }
 
 extension AttributedItem {
     private static let hidden = "gkr:compat:"
 
-    /// Names that GNOME's keyring itself keeps there, and tells no program, are left out.
+    /// Leaves out names that GNOME's keyring uses itself and tells no program.
     mutating func takeOfKeyring(_ name: String, _ value: String) {
         guard !name.hasPrefix(Self.hidden) else { return }
         pairs[.pair(name)] = .string(value)
     }
 }
 
-/// Numbers and texts from front to back.
+/// Reads numbers and texts from front to back.
 private struct KeyringReader {
     enum Value {
         case text(Range<Int>)
         case number(UInt32)
 
-        /// nil for what is none.
+        /// nil for other values than texts.
         func text(_ file: SecretBuffer) -> String? {
             switch self {
             case .text(let range): file.plainText(range)
@@ -186,7 +187,7 @@ private struct KeyringReader {
         try take(8).reduce(0) { $0 << 8 | UInt64(file.byte($1)) }
     }
 
-    /// nil where there is none.
+    /// nil for an absent text.
     mutating func text() throws(ImportError) -> Range<Int>? {
         let length = try number32()
         guard length != Self.nothing else { return nil }
@@ -225,7 +226,7 @@ extension SecretBuffer {
         count >= bytes.count && bytes.indices.allSatisfy { byte($0) == bytes[$0] }
     }
 
-    /// nil for what is no UTF-8, or has a zero byte in it, which no text on a bus has.
+    /// nil for bytes that are not UTF-8, or have a zero byte, which no text on a bus has.
     func plainText(_ range: Range<Int>) -> String? {
         guard first(0, in: range) == nil else { return nil }
         return text(range)

@@ -3,11 +3,11 @@ internal import KeychainImport
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A keyring file of GNOME's that has no password: `[keyring]`, for each item `[NUMBER]`, and for its
+/// A keyring file of GNOME's without a password: `[keyring]`, for each item `[NUMBER]`, and for its
 /// attributes `[NUMBER:attributeNUMBER]`, each with lines `name=value`.
 ///
-/// GNOME's keyring writes a secret as it is, however many lines it has. What stands between `secret=`
-/// and the next line with a name of the format is taken for the secret's.
+/// GNOME's keyring writes a secret unchanged, with all of its lines. The text between `secret=` and
+/// the next line with a name of the format is read as the secret.
 struct KeyringText {
     private static let mostItems = 100_000
     private static let names = [
@@ -17,7 +17,7 @@ struct KeyringText {
     private enum Place: Equatable {
         case item(String)
         case attribute(ofItem: String)
-        /// Of the keyring, and programs that an item let in.
+        /// The keyring's own section, and the programs that an item let in.
         case other
     }
 
@@ -32,7 +32,7 @@ struct KeyringText {
     private var indices: [String: Int] = [:]
     private var place: Place?
     private var attribute: (name: String?, value: String?) = (nil, nil)
-    /// Where the secret began that may go on.
+    /// The beginning of a secret that may have further lines.
     private var secretStart: Int?
 
     static func read(_ file: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
@@ -85,7 +85,7 @@ struct KeyringText {
         }
     }
 
-    /// nil for a line that is none.
+    /// nil for a line that is no header.
     private func header(_ line: Range<Int>) -> Place? {
         guard line.count > 2, file.byte(line.lowerBound) == UInt8(ascii: "["),
             file.byte(line.upperBound - 1) == UInt8(ascii: "]"),
@@ -128,7 +128,7 @@ struct KeyringText {
         }
     }
 
-    /// The line's end before `end` belongs to the line.
+    /// The end of the line before `end` belongs to that line.
     private mutating func endSecret(at end: Int) {
         defer { secretStart = nil }
         guard let start = secretStart, case .item(let key)? = place, let index = indices[key] else {
@@ -162,7 +162,7 @@ struct KeyringText {
         file.text(value).flatMap(UInt64.init) ?? 0
     }
 
-    /// nil for what is no number of hexadecimal bytes.
+    /// nil for a text that is not hexadecimal bytes.
     private func binary(_ value: Range<Int>) -> HeldSecret? {
         guard value.count % 2 == 0 else { return nil }
         let bytes = SecretBuffer(limit: max(1, value.count / 2))
@@ -183,7 +183,8 @@ struct KeyringText {
         }
     }
 
-    /// Labels and attributes, which are no secrets: `\s`, `\n`, `\t`, `\r` and `\\`. nil for another one.
+    /// For labels and attributes, which are no secrets: `\s`, `\n`, `\t`, `\r` and `\\`. nil for
+    /// other escapes.
     private func unescaped(_ value: Range<Int>) -> String? {
         var bytes: [UInt8] = []
         var position = value.lowerBound

@@ -22,7 +22,7 @@ struct GitCredentialLines: LineSource {
 
 /// `.env`: `NAME=value` on each line, `export` before it or not, the value in quotes or not.
 struct EnvironmentLines: LineSource {
-    /// What the variables belong to.
+    /// The service of the variables.
     let name: String
 
     func take(_ line: SecretBuffer, number: Int, _ put: ImportSource.Put) throws(ImportError) {
@@ -44,7 +44,7 @@ struct EnvironmentLines: LineSource {
 
     func finish(_ put: ImportSource.Put) throws(ImportError) {}
 
-    /// nil for what is no name: it may be part of a secret that goes on over several lines.
+    /// nil for a text that is no name: it may be part of a secret of several lines.
     private func variable(_ line: SecretBuffer, _ range: Range<Int>) -> String? {
         var range = range
         if range.count > 7, line.says("export", in: range.prefix(6)), line.isSpace(range.first! + 6)
@@ -67,12 +67,12 @@ struct EnvironmentLines: LineSource {
         }
     }
 
-    /// The value, and the comment behind it.
+    /// The value, and the comment after it.
     private func value(
         _ line: SecretBuffer, _ range: Range<Int>, _ number: Int
     ) throws(ImportError) -> (value: HeldSecret, comment: Range<Int>) {
         guard let first = range.first, [0x22, 0x27].contains(line.byte(first)) else {
-            // A comment begins behind a space.
+            // A comment begins after a space.
             let end =
                 range.first {
                     line.byte($0) == 0x23 && $0 > range.lowerBound && line.isSpace($0 - 1)
@@ -113,7 +113,7 @@ struct EnvironmentLines: LineSource {
 
 /// Sections of `name = value`: `.pypirc` and `.aws/credentials`.
 struct SectionLines: LineSource {
-    /// A section as it was read.
+    /// A section after reading.
     struct Section {
         let name: String
         let line: Int
@@ -125,7 +125,7 @@ struct SectionLines: LineSource {
         }
     }
 
-    /// What `read` makes something of; all else is not brought.
+    /// The keys that `read` uses; other keys are not imported.
     let keys: [String]
     /// The entries of a section.
     let read: (Section) -> [ImportEntry]
@@ -142,7 +142,7 @@ struct SectionLines: LineSource {
         let range = line.trimmed(0..<line.count)
         guard let first = range.first else { return }
         if line.byte(first) == 0x5B { return try begin(line, range, number, put) }
-        // A comment, or a line that is set in and goes on with the one before: none of ours does.
+        // A comment, or an indented line that continues the one before: no known key has one.
         let isComment = [0x23, 0x3B].contains(line.byte(first))
         guard !isComment, !line.isSpace(0) else { return try put(.rest(number)) }
         guard let sign = range.first(where: { [0x3D, 0x3A].contains(line.byte($0)) }),
@@ -153,7 +153,7 @@ struct SectionLines: LineSource {
         guard let key = keys.first(where: { line.says($0, in: named) }) else {
             return value.isEmpty ? () : try put(.rest(number))
         }
-        // The last one counts.
+        // The last value counts.
         let replaced = section?.values.updateValue(line.secret(value), forKey: key)
         if replaced != nil { try put(.rest(number)) }
     }

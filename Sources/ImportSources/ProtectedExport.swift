@@ -4,19 +4,19 @@ internal import KeychainSecrets
 internal import LibCrypto
 internal import SecretJSON
 
-/// Bitwarden's export with a password of its own: JSON around a text that is encrypted.
+/// Bitwarden's export with a password of its own: JSON around an encrypted text.
 struct ProtectedExport {
     private static let stretchedByPBKDF2: Int64 = 0
     private static let longestSalt = 1024
 
     private let salt: HeldSecret
     private let rounds: Int
-    /// A text that says nothing: it tells a wrong password from a damaged file.
+    /// A text without content, which tells a wrong password from a damaged file.
     private let check: EncryptedText
     private let data: EncryptedText
 
-    /// nil for an export that has no password. All parts are looked at before a password is asked for
-    /// and a key is made: the file says how long that takes.
+    /// nil for an export without a password. All parts are checked before a password is asked for
+    /// and a key is made, since the file decides how long that takes.
     init?(_ root: JSONValue) throws(ImportError) {
         guard root["encrypted"]?.isTrue == true, root["passwordProtected"]?.isTrue == true else {
             return nil
@@ -33,7 +33,7 @@ struct ProtectedExport {
         data = try EncryptedText(in: root, "data")
     }
 
-    /// The JSON that is in it. The lines of what is read from here on are its own.
+    /// The JSON inside. Its lines are counted by themselves.
     func opened(with password: HeldSecret) throws(ImportError) -> SecretBuffer {
         let key: ExportKey
         do throws(LibCryptoError) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// `https://user:password@host/path` taken apart where it lies: no text gets the password in it.
+/// `https://user:password@host/path`, split without copying: no String gets the password.
 struct SplitAddress {
-    /// Without user and password.
+    /// The address without user and password.
     var address = ""
     var account = ""
     var password: HeldSecret?
-    /// All of it, where a password may be in it that can't be told from what stands around it, as in
-    /// `https://user:pa/ss@host`; then there is nothing else.
+    /// The whole address, where it may have a password that can't be separated, as in
+    /// `https://user:pa/ss@host`; the other parts are then empty.
     var unclear: HeldSecret?
 
     init(_ buffer: SecretBuffer, _ range: Range<Int>) {
@@ -30,7 +30,7 @@ struct SplitAddress {
             + (buffer.text(host..<range.upperBound) ?? "")
     }
 
-    /// False where the user's name may be a password's neighbour.
+    /// Returns false where the user's name may be part of a password.
     private mutating func takeUser(_ buffer: SecretBuffer, _ range: Range<Int>) -> Bool {
         let end = buffer.first(0x3A, in: range) ?? range.upperBound
         let name = Self.decoded(buffer, range.lowerBound..<end).buffer
@@ -42,7 +42,7 @@ struct SplitAddress {
         return true
     }
 
-    /// Behind `scheme://`; the beginning where none is there.
+    /// The index after `scheme://`; the beginning where there is no scheme.
     private static func start(_ buffer: SecretBuffer, _ range: Range<Int>) -> Int {
         guard let colon = buffer.first(0x3A, in: range), colon > range.lowerBound,
             colon + 2 < range.upperBound, buffer.byte(colon + 1) == 0x2F,
@@ -51,7 +51,7 @@ struct SplitAddress {
         return colon + 3
     }
 
-    /// Whether a colon stands before a sign as of `user:password@host`.
+    /// Whether a colon precedes the at sign, as in `user:password@host`.
     private static func mayHavePassword(_ bytes: some Sequence<UInt8>) -> Bool {
         var hasColon = false
         for byte in bytes {
@@ -68,7 +68,7 @@ struct SplitAddress {
 
     static func hasScheme(_ text: String) -> Bool { schemeEnd(Array(text.utf8)) > 0 }
 
-    /// 0 where there is none.
+    /// 0 where there is no scheme.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int {
         guard let colon = bytes.firstIndex(of: 0x3A), colon > 0,
             bytes[(colon + 1)...].starts(with: [0x2F, 0x2F])
@@ -76,7 +76,7 @@ struct SplitAddress {
         return colon + 3
     }
 
-    /// With `%41` as what it stands for.
+    /// Decodes `%41` and the like.
     private static func decoded(
         _ buffer: SecretBuffer, _ range: Range<Int>
     ) -> SecretText {
@@ -114,7 +114,7 @@ struct SplitAddress {
 }
 
 extension ImportEntry {
-    /// What the entry says itself counts more than what its address says.
+    /// The entry's own fields take precedence over its address.
     mutating func take(_ split: SplitAddress, _ notes: NoteLines) {
         if let unclear = split.unclear { return notes.add(unclear, name: "address") }
         address = split.address

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainImport
 
-/// Looks at bytes one by one: whether they are UTF-8 without zeros, and in which line they are.
+/// Checks bytes one by one for UTF-8 without zeros, and counts lines.
 struct TextCheck {
     private(set) var line = 1
     private var position = 0
-    /// Bytes that the character still has to have, and the least and the most the next one can be.
+    /// The number of bytes that the character still needs, and the bounds of the next one.
     private var missing = 0
     private var bounds: ClosedRange<UInt8> = 0x80...0xBF
 

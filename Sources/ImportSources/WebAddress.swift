@@ -2,14 +2,14 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// `https://user@host:port/path`, as an internet password has it. What stands before the host is a
-/// secret's neighbour, or a secret: it is read apart.
+/// `https://user@host:port/path`, as an internet password has it. The part before the host may have
+/// a secret and is read separately.
 struct WebAddress {
     var server = ""
     /// The four characters of `kSecAttrProtocol`.
     var networkProtocol: String?
     var port: Int?
-    /// With what follows it; empty where it is “/” alone.
+    /// The path with query and fragment; empty for “/” alone.
     var path = ""
 
     private static let protocols = [
@@ -18,7 +18,7 @@ struct WebAddress {
         "pop3": "pop3", "smb": "smb ", "sftp": "ssh ", "irc": "irc ", "ircs": "ircs",
     ]
 
-    /// nil for what is no address of a known kind. User and password must be cut out already.
+    /// nil for text that is no address of a known kind. User and password must have been removed.
     init?(_ text: String) {
         guard let colon = text.range(of: "://") else { return nil }
         let scheme = text[..<colon.lowerBound].lowercased()
@@ -33,7 +33,7 @@ struct WebAddress {
 
     init(host: String) { server = host.lowercased() }
 
-    /// False where there is none.
+    /// Returns false where there is no host.
     private mutating func takeHost(_ text: String) -> Bool {
         var host = text[...]
         if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
@@ -57,7 +57,7 @@ struct WebAddress {
 }
 
 extension String {
-    /// The first place of an ASCII text.
+    /// The first range of an ASCII text.
     fileprivate func range(of other: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

@@ -2,7 +2,7 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// `.netrc`: words with spaces or lines between.
+/// `.netrc`: words with spaces or line ends between them.
 struct NetrcText {
     private enum Keyword: String, CaseIterable {
         case machine, `default`, login, password, account, macdef
@@ -13,7 +13,7 @@ struct NetrcText {
     private var position = 0
     private var entry: ImportEntry?
     private var notes = NoteLines()
-    /// The line of the byte that was asked for last.
+    /// The line of the last byte that was looked up.
     private var counted = (line: 1, position: 0)
 
     static func read(_ text: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
@@ -41,7 +41,7 @@ struct NetrcText {
             try begin(put)
             entry?.title = "netrc default"
         case .login where entry != nil:
-            // The last one counts.
+            // The last value counts.
             if entry?.account.isEmpty == false { try put(.rest(line(word))) }
             let found = try value()
             entry?.account = text.text(found) ?? ""
@@ -49,7 +49,7 @@ struct NetrcText {
             if entry?.password != nil { try put(.rest(line(word))) }
             let found = unquoted(try value())
             entry?.password = found
-        // One more password.
+        // A further password.
         case .account where entry != nil: notes.add(unquoted(try value()), name: "account")
         case .macdef: try skipMacro(put)
         case nil where text.byte(word.lowerBound) == 0x23: try skipComment(put)
@@ -76,7 +76,8 @@ struct NetrcText {
         return words[position]
     }
 
-    /// Its lines go on to an empty one, without which it can't be told from what stands below it.
+    /// Skips a macro to its end, an empty line; without one its end can't be told from the entries
+    /// below it.
     private mutating func skipMacro(_ put: ImportSource.Put) throws(ImportError) {
         let start = words[position]
         guard let end = emptyLine(from: start.upperBound) else {
@@ -86,7 +87,7 @@ struct NetrcText {
         try put(.rest(line(start)))
     }
 
-    /// To the line's end. A value may begin like a comment, too.
+    /// Skips to the line's end. A value may begin like a comment, too.
     private mutating func skipComment(_ put: ImportSource.Put) throws(ImportError) {
         let start = words[position]
         skip(to: text.first(0x0A, in: start.lowerBound..<text.count) ?? text.count)
@@ -97,7 +98,7 @@ struct NetrcText {
         while position + 1 < words.count, words[position + 1].lowerBound < end { position += 1 }
     }
 
-    /// Asked for from the beginning to the end, so that each byte is looked at once.
+    /// Must be called with ascending places, so that each byte is read once.
     private mutating func line(_ word: Range<Int>) -> Int {
         let from = counted.position <= word.lowerBound ? counted : (line: 1, position: 0)
         let line = (from.position..<word.lowerBound).reduce(from.line) {
@@ -149,7 +150,7 @@ struct NetrcText {
         return HeldSecret(value.contents)
     }
 
-    /// Where the first empty line behind the position begins.
+    /// The beginning of the first empty line after the position.
     private func emptyLine(from start: Int) -> Int? {
         var end = text.first(0x0A, in: start..<text.count)
         while let last = end {
@@ -162,9 +163,9 @@ struct NetrcText {
     }
 }
 
-/// An entry of pass or gopass: the password on the first line, below it what its user wrote.
+/// An entry of pass or gopass: the password on the first line, and the user's notes below.
 enum PassText {
-    /// `name`: the entry's, as `web/example.com/me`.
+    /// `name` is the entry's name, such as `web/example.com/me`.
     static func read(
         _ text: SecretBuffer, name: String, _ put: ImportSource.Put
     ) throws(ImportError) {
@@ -199,7 +200,7 @@ enum PassText {
         return range.dropLast()
     }
 
-    /// Of a line like `login: me`.
+    /// The account of a line such as `login: me`.
     private static func account(_ text: SecretBuffer, _ line: Range<Int>) -> String? {
         guard let colon = text.first(0x3A, in: line.prefix(9)),
             ["login", "user", "username"].contains(where: {

@@ -2,8 +2,8 @@
 internal import KeychainImport
 internal import KeychainSecrets
 
-/// XML as exports have it, element by element: no document types, which could name other files or
-/// grow without end, and no text beside elements but in those that are passed over.
+/// XML of exports, element by element: without document types, which could name other files or
+/// expand without end, and without text beside elements, but in skipped ones.
 struct XMLReader {
     private static let deepest = 128
     private static let longestName = 64
@@ -11,18 +11,18 @@ struct XMLReader {
 
     private let text: SecretBuffer
     private var position = 0
-    /// The elements that have begun and not ended.
+    /// The open elements, the innermost last.
     private var open: [String] = []
-    /// The last of them has no content: `<Tags/>`.
+    /// Whether the innermost element has no content: `<Tags/>`.
     private var isEmpty = false
-    /// Of the element that began last.
+    /// The attributes of the element that began last.
     private var attributes: [(name: String, value: Range<Int>)] = []
-    /// Where reading stands.
+    /// The line of the reading position.
     private(set) var line = 1
 
     init(_ text: SecretBuffer) { self.text = text }
 
-    /// The name of the next element in the one that is open; nil where that one ends.
+    /// The name of the next child of the innermost element; nil at its end.
     mutating func child() throws(ImportError) -> String? {
         if isEmpty {
             end()
@@ -49,7 +49,7 @@ struct XMLReader {
         }
     }
 
-    /// The text of the element that is open, which ends with it.
+    /// The text of the innermost element, up to its end.
     mutating func content() throws(ImportError) -> SecretBuffer {
         guard !isEmpty else {
             end()
@@ -63,7 +63,7 @@ struct XMLReader {
         return content
     }
 
-    /// Passes over the element that is open, whatever is in it.
+    /// Skips the rest of the innermost element.
     mutating func skip() throws(ImportError) {
         let depth = open.count
         while open.count >= depth {
@@ -77,7 +77,7 @@ struct XMLReader {
         }
     }
 
-    /// Whether the element that began last has that attribute, and it says true.
+    /// Whether the element that began last has this attribute with the value true.
     func says(_ name: String) -> Bool {
         attributes.contains { $0.name == name && text.says("true", in: $0.value) }
     }
@@ -86,7 +86,7 @@ struct XMLReader {
 
     // MARK: Tags
 
-    /// Behind its `<`.
+    /// Reads a start tag after its `<`.
     private mutating func beginTag() throws(ImportError) -> String {
         let name = try self.name()
         guard open.count < Self.deepest else { throw malformed }
@@ -120,7 +120,7 @@ struct XMLReader {
         return (name, start..<position - 1)
     }
 
-    /// Behind its `</`.
+    /// Reads an end tag after its `</`.
     private mutating func endTag() throws(ImportError) {
         let name = try self.name()
         try skipSpaces()
@@ -154,7 +154,7 @@ struct XMLReader {
 
     // MARK: Text
 
-    /// No escape is shorter than what it stands for. An end of `\r\n` is `\n`.
+    /// No escape is shorter than its character. A line end of `\r\n` becomes `\n`.
     private func unescaped(_ range: Range<Int>) throws(ImportError) -> SecretBuffer {
         let plain = SecretBuffer(limit: max(1, range.count))
         var position = range.lowerBound
@@ -175,14 +175,14 @@ struct XMLReader {
         return plain
     }
 
-    /// Of the last character, with the `;` behind it: `#x10FFFF;` and `#1114111;`.
+    /// The bytes of the last character's escape with its `;`: `#x10FFFF;` and `#1114111;`.
     private static let longestEscape = 9
     private static let named: [(name: String, character: Unicode.Scalar)] = [
         ("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'"),
     ]
 
-    /// What an escape stands for, and where the text goes on behind its `;`. It may be a password's
-    /// character: its bytes are read where they lie.
+    /// The character of an escape, and the index after its `;`. It may be part of a password, so
+    /// its bytes are read in place.
     private func character(in range: Range<Int>) -> (Unicode.Scalar, end: Int)? {
         guard let end = text.first(UInt8(ascii: ";"), in: range.prefix(Self.longestEscape)) else {
             return nil
@@ -195,8 +195,8 @@ struct XMLReader {
         return Self.named.first { isThere($0.name, name) }.map { ($0.character, end + 1) }
     }
 
-    /// Digits behind `#`, or those of base 16 behind `#x`, and nothing else; so many fit in the
-    /// longest escape that no number is too large.
+    /// Only digits after `#`, or hexadecimal digits after `#x`. The longest escape has too few
+    /// digits for a number that is too large.
     private func number(_ name: Range<Int>) -> UInt32? {
         guard let first = name.first, text.byte(first) == UInt8(ascii: "#") else { return nil }
         var digits = name.dropFirst()

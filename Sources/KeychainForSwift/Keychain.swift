@@ -3,7 +3,7 @@
 public import LocalAuthentication
 @_exported public import Security
 
-/// What a program keeps for one service: a value for each account.
+/// The values that a program stores for one service: one for each account.
 ///
 /// ```swift
 /// let mail = Keychain(service: "mail.example.com")
@@ -11,8 +11,9 @@ public import LocalAuthentication
 /// let password: String? = try await mail.find("joe")
 /// ```
 ///
-/// The items are generic passwords, the same that `SecItemAdd` and its like see with the same
-/// `kSecAttrService` and `kSecAttrAccount`. No call blocks a thread that Swift's tasks run on.
+/// The items are generic passwords, the same ones that `SecItemAdd` and the other calls access with
+/// the same `kSecAttrService` and `kSecAttrAccount`. No call blocks a thread that Swift's tasks run
+/// on.
 public struct Keychain: Sendable {
     public let service: String
     /// One of the program's access groups. nil searches all of them, and adds new items to the

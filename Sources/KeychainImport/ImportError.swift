@@ -10,7 +10,7 @@ package enum ImportError: Error, Equatable, Sendable {
     case tooLong(line: Int)
     /// The line does not follow the format.
     case malformed(line: Int)
-    /// The first line names no column of passwords, or none that says what they are for.
+    /// The first line names no column of passwords, or no column that identifies them.
     case unknownColumns
     /// Only the program that wrote it, or its account, can read it.
     case encryptedForAccount

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the library's work came to nothing.
+/// Why a call to the library failed.
 package enum LibCryptoError: Error, Equatable, Sendable {
-    /// What came from elsewhere is outside what the method allows: a value of an exchange, a length
-    /// that the cipher does not have, padding that is none.
+    /// A foreign value is not allowed by the method: a value of an exchange, a length that the
+    /// cipher does not have, wrong padding.
     case refused
-    /// Another password, or bytes that were changed.
+    /// The password is wrong, or the bytes were changed.
     case wrongPassword
-    /// The library did not do its work.
+    /// The library failed.
     case failed
 }

@@ -2,19 +2,20 @@
 internal import CCrypto
 package import KeychainSecrets
 
-/// AES-128 in CBC mode with PKCS#7 padding: how secrets travel on a bus in an encrypted session.
+/// AES-128 in CBC mode with PKCS#7 padding: the encryption of secrets on a bus in an encrypted
+/// session.
 ///
-/// It tells nothing about who wrote the bytes; both programs that speak are the same user's.
+/// It does not authenticate the bytes; the programs at both ends are the same user's.
 package enum TransferCipher {
     package static let keyBytes = 16
     package static let blockBytes = BlockChaining.blockBytes
 
-    /// A key of what both sides of an exchange know: HKDF with SHA-256, without salt or info.
+    /// A key from the shared value of an exchange: HKDF with SHA-256, without salt or info.
     package static func key(from shared: borrowing SecretBytes) -> SecretBytes {
         shared.derivedKey(bytes: keyBytes)
     }
 
-    /// The bytes with their padding, and what they were begun with.
+    /// The encrypted bytes with their padding, and the initial block.
     package static func encrypt(
         _ plain: borrowing SecretBytes, key: borrowing SecretBytes
     ) throws(LibCryptoError) -> (initial: [UInt8], bytes: [UInt8]) {

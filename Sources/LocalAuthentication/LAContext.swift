@@ -5,7 +5,7 @@ internal import KeychainEndpoints
 package import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
-// Foundation's names come with this module, as with Apple's headers.
+// Security's names come with this module, as with Apple's headers.
 @_exported public import Security
 internal import Synchronization
 

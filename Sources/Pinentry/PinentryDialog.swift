@@ -127,7 +127,7 @@ package final class PinentryDialog {
         try connection.send("MESSAGE")
     }
 
-    // MARK: What is said before
+    // MARK: Before the question
 
     /// Reads the greeting. Without a window some pinentries use the terminal, which is refused
     /// here.

@@ -15,7 +15,7 @@ struct CellSearch {
     /// Requirements, redactions and audit of requests that are not refused, as far as the detail
     /// needs them.
     private let telling: [EffectCells]
-    /// The effects that only one of two sets has: they decide which differences a cell may have.
+    /// The effects of two sets that can make a difference: they decide which ones a cell may have.
     private let distinguishing: [EffectCells]
     private let detail: Detail
 

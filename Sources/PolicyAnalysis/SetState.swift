@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 
-/// What is known of some requests in one set.
+/// One set's answer to some requests.
 struct SetState {
-    /// Whether it refuses them.
+    /// Whether the set refuses them.
     var isDenied = false
-    /// In each case.
+    /// One set of demands for each case.
     private(set) var demands: [Set<PolicyDemand>] = [[], []]
     private(set) var redacted: Set<PolicyText> = []
     private(set) var isAuditedInFull = false
     private(set) var isForbidden = false
-    /// The effects that only one of two sets has and that match, by their numbers.
+    /// The numbers of the matching effects that only one of two sets has.
     var changed: Set<Int> = []
     private var reached = [false, false]
     private var closed = [false, false]
@@ -30,8 +30,8 @@ struct SetState {
         }
     }
 
-    /// Whether it lets be, but for its forbids, whatever the other lets be, as long as what else
-    /// there is counts for both.
+    /// Whether this set, apart from its forbids, lets the requests through wherever the other one
+    /// does, given that all effects common to both count equally.
     func isOpen(wherever other: SetState) -> Bool {
         CaseNumber.allCases.map(\.rawValue).allSatisfy { number in
             (reached[number] || !other.reached[number])

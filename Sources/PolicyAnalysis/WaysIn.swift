@@ -2,11 +2,13 @@
 internal import KeychainPolicyModel
 internal import PolicyRequestSpace
 
-/// What lets requests of a set through, by how it names their programs: permits where a scope is
-/// closed, shares and groups for those that are no members, and exceptions from what refuses or asks.
-/// What a request has besides, and what only asks more of some programs, is no way in.
+/// The statements that let a set's requests through, with how each names the program: permits in a
+/// closed scope, shares and groups for programs that are no members, and exceptions of statements
+/// that refuse or ask. Other conditions of a request, and statements that only ask more of some
+/// programs, don't count.
 struct WaysIn {
-    /// A statement that refuses or asks, where it would without its exceptions, and where they are.
+    /// A statement that would refuse or ask without its exceptions, and the cells of its match and
+    /// of each exception.
     private struct Barrier {
         let cells: [Cell]
         let exceptions: [(naming: ProgramNaming, cells: [Cell])]
@@ -19,7 +21,7 @@ struct WaysIn {
     private let barriers: [Barrier]
     private let isExact: Bool
 
-    /// `isExact`: all requests of a cell are let through by the same rules.
+    /// With `isExact` the same rules let all requests of a cell through.
     init(_ policy: PolicySet, day: Int32, _ universe: Universe, isExact: Bool) {
         self.universe = universe
         self.isExact = isExact
@@ -44,7 +46,7 @@ struct WaysIn {
         barriers = barring.compactMap { Self.barrier($0, universe, &budget) }
     }
 
-    /// nil of what has no exceptions, or too many.
+    /// nil for a match without exceptions, or with too many.
     private static func barrier(
         _ match: PolicyMatch, _ universe: Universe, _ budget: inout Budget
     ) -> Barrier? {
@@ -63,7 +65,8 @@ struct WaysIn {
         }
     }
 
-    /// Whether one of the ways in rests on names that can be taken, and none on others.
+    /// Whether one of the ways in rests on names that another program can take, and none on other
+    /// names.
     func areWeak(for request: PolicyRequest, _ decision: PolicyDecision, in cell: Cell) -> Bool {
         let passed =
             [decision.because.compactMap { permits[$0] }, entries(request, decision)]
@@ -75,7 +78,8 @@ struct WaysIn {
         return namings.contains(.weak) && !namings.contains(.strong)
     }
 
-    /// What lets it reach the item; empty where it is a member by itself.
+    /// The shares and groups that let the program reach the item; empty where it is a member by
+    /// itself.
     private func entries(
         _ request: PolicyRequest, _ decision: PolicyDecision
     ) -> [ProgramNaming] {
@@ -89,8 +93,8 @@ struct WaysIn {
         return decision.because.compactMap { shares[$0] } + members.map(\.programNaming)
     }
 
-    /// Of alternatives that all let the same requests through the one that says least of the program;
-    /// where others may let through some of the requests, the weakest.
+    /// The naming of several alternatives. Where all let the same requests through, no name counts
+    /// first, then a strong name; where each may let only some through, a weak name counts first.
     private func naming(_ ways: [ProgramNaming]) -> ProgramNaming {
         let order: [ProgramNaming] = isExact ? [.none, .strong] : [.weak, .none, .strong]
         return order.first(where: ways.contains) ?? .weak

@@ -45,7 +45,7 @@ struct Outline {
         if let word = walk.finish() { words.append(word) }
     }
 
-    /// The word at a byte; also the one that ends there.
+    /// The word at a byte, or the one that ends there.
     func word(at offset: Int) -> Word? {
         words.first { $0.range.contains(offset) } ?? words.first { $0.range.upperBound == offset }
     }

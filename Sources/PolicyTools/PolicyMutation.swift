@@ -6,7 +6,7 @@ package import PolicyLanguage
 package struct PolicyMutation: Sendable {
     package let id: PolicyText
     package let origin: PolicyOrigin
-    /// What was changed, in words.
+    /// The change in words.
     package let change: String
 
     /// Changes that no test catches, and the number of tried ones. A file's tests run against the

@@ -8,7 +8,7 @@ internal import PolicyRequestSpace
 /// The smallest rules that would let refused requests through, or requests that rules on trial
 /// would refuse. A person reads them and chooses; none is put in force.
 package struct PolicySuggestion: Sendable {
-    /// A file of policies; empty where there is nothing to suggest.
+    /// A file of policies; empty where there is no suggestion.
     package private(set) var text = ""
     private var drafts: [Draft] = []
     /// The requests that no rule could let through, in words.

@@ -232,7 +232,7 @@ final class PromptRateLimiter: Sendable {
         }
     }
 
-    // MARK: What was denied
+    // MARK: Denials
 
     private static func subjects(of matter: Matter) -> [Subject] {
         let items = matter.items.prefix(mostItems).map {

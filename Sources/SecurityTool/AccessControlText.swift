@@ -28,7 +28,7 @@ enum AccessControlText {
         }
     }
 
-    /// nil for what is no such text. Deleting and writing ask for nothing where they are not named.
+    /// nil for any other text. Deleting and writing need no proof where they are not named.
     static func value(of text: String) -> ItemAccessControl? {
         var parts = text.split(separator: ";")[...]
         guard let code = parts.popFirst(), let protection = Accessibility(code: String(code)) else {
@@ -55,7 +55,7 @@ enum AccessControlText {
             needsApplicationPassword: needsPassword)
     }
 
-    /// One, or several with how many of them are needed.
+    /// One constraint, or several with the number that is needed.
     private static func constraint(_ text: Substring) -> Constraint? {
         let words: [(text: String, constraint: Constraint)] = [
             ("true", .always), ("false", .never), (owner, .userPresence),

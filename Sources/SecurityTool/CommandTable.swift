@@ -2,9 +2,9 @@
 internal import KeychainModel
 internal import Terminal
 
-/// All commands, in the order in which the beginning of a name finds one.
+/// All commands, in the order in which a name's beginning is looked up.
 package enum CommandTable {
-    /// The first whose name begins so.
+    /// The first command whose name begins with the word.
     static func command(_ word: String) -> Command? {
         word.isEmpty ? nil : all.first { $0.name.hasPrefix(word) }
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainStatusCodes
 
-/// `error`: what statuses mean.
+/// `error`: the meaning of statuses.
 enum ErrorCommand {
     static let command = Command(
         "error", "code...", "Show what error codes mean; the exit status is always 1.", letters: nil
     ) { options, session throws(CommandFailure) in
         guard !options.words.isEmpty else { throw .usage }
         for word in options.words { session.output.write(line(word)) }
-        // As scripts know it.
+        // Scripts expect this exit status.
         throw .said("", exit: 1)
     }
 
-    /// A code that is no number is 0, as strtol(3) has it.
+    /// A text that is no number counts as 0, as in strtol(3).
     static func line(_ word: String) -> String {
         let code = number(word)
         let digits = String(UInt32(bitPattern: code), radix: 16, uppercase: true)

@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Pairs such as `svce=mail`, by the names of Apple's dictionaries.
+/// Pairs such as `svce=mail`, with the names of Apple's dictionaries.
 struct ItemAttributes {
     private var itemClass: ItemClass?
     private var attributes: [(name: AttributeName, text: String)] = []
@@ -42,7 +42,7 @@ struct ItemAttributes {
         }
     }
 
-    /// For `-v`.
+    /// The text for `-v`.
     var description: String {
         let given = attributes.map { "\($0.name.rawValue)=\($0.text)" }
         return (["class=\(itemClass?.code ?? "")"] + given).joined(separator: ",")
@@ -98,7 +98,7 @@ struct ItemAttributes {
             switch itemClass.attributeRules[name]?.kind {
             case .number: values[name] = Int64(text).map(AttributeValue.number) ?? .string(text)
             case .data: values[name] = .data(HexDigits.bytes(text) ?? Array(text.utf8))
-            // One that the class does not have is the service's to refuse.
+            // The service refuses an attribute that the class lacks.
             default: values[name] = .string(text)
             }
         }
@@ -106,12 +106,12 @@ struct ItemAttributes {
     }
 }
 
-/// References on the command line.
+/// References in base64 on the command line.
 enum Base64 {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// nil for what has other characters in it.
+    /// nil for a text with other characters.
     static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

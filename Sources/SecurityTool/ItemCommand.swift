@@ -78,7 +78,7 @@ struct ItemCommand {
                 options.has("j") ? text.json(items) : items.map { text.lines($0) }.joined())
         } catch {
             session.output.complain(Self.failure(error, "SecItemCopyMatching").text)
-            // A search that finds nothing is no failure, as scripts know it.
+            // Scripts expect that a search without a result succeeds.
             if error != .state(.notFound) { throw .said("", exit: 1) }
         }
     }
@@ -107,7 +107,7 @@ struct ItemCommand {
         }
     }
 
-    /// Two lines, and 1 for every status.
+    /// Two lines, and exit status 1 for every error.
     private static func failure(_ error: RequestError, _ call: String) -> CommandFailure {
         var text = CommandFailure(error, call).text
         switch error.statusCode {

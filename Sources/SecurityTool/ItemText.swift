@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Items as `item` shows them: lines of names and values, or JSON.
+/// Items in the form of `item`: lines of names and values, or JSON.
 struct ItemText {
     let showsReferences: Bool
     private static let column = 10
@@ -24,14 +24,14 @@ struct ItemText {
         return items.isEmpty ? "[\n\n]\n" : "[\n\(objects.joined(separator: ",\n"))\n]\n"
     }
 
-    /// In the order of the names.
+    /// The values, sorted by their names.
     private func values(_ item: Item) -> [(String, AttributeValue)] {
         var values = item.attributes.map { ($0.key.rawValue, $0.value) }
         values.append(("class", .string(item.reference.itemClass.code)))
         values.append(("accc", .string(AccessControlText.of(item.accessControl))))
         values.append(("pdmn", .string(item.accessControl.protection.code)))
         if showsReferences { values.append(("v_PersistentRef", .data(item.reference.bytes))) }
-        // Shown because its user said so, with -g.
+        // Shown because the user asked for it with -g.
         if let secret = item.secret {
             values.append(("v_Data", .data(secret.bytes.releasedFromLockedMemory())))
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `authorize`, `authorizationdb`: rights are polkit's on this system, and are left to its own tools.
+/// `authorize`, `authorizationdb`: polkit manages rights on this system, with tools of its own.
 enum Rights {
     private static let sentence =
         "security: rights are polkit's here: see pkaction(1), pkcheck(1) and polkit(8)\n"

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainLinuxSystem
 internal import Terminal
 
-/// `security`: the options before the command, and the commands of a line or of many.
+/// `security`: the options before the command, and one command or many.
 package struct SecurityProgram {
     private static let prompt = "security> "
 
@@ -11,19 +11,19 @@ package struct SecurityProgram {
 
     package init(_ session: Session) { self.session = session }
 
-    /// Does what the arguments say, and ends.
+    /// Runs the command of the arguments, and exits.
     package static func run(asking endpoint: @escaping Session.Endpoint) -> Never {
-        // Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
+        // The process has passwords in memory. On a kernel without such protection it goes on.
         try? ProcessHardening.apply()
         exit(
             SecurityProgram(Session(asking: endpoint)).run(Array(CommandLine.arguments.dropFirst()))
         )
     }
 
-    /// The name by which `keychain-embedded` knows whose part it takes.
+    /// The name by which `keychain-embedded` knows which program to be.
     package static let name = "security"
 
-    /// Goes on as the program that has the service in itself.
+    /// Replaces this process by the program with an embedded service.
     package static func becomeEmbedded() -> Never {
         if let path = InstalledProgram.companion("keychain-embedded") {
             _ = ForegroundProgram.replaceThisProcess(
@@ -33,7 +33,7 @@ package struct SecurityProgram {
         exit(1)
     }
 
-    /// The exit status.
+    /// Returns the exit status.
     func run(_ arguments: [String]) -> Int32 {
         let global: Options
         do { global = try Options(arguments, letters: "hilp:qvR") } catch {
@@ -92,11 +92,11 @@ package struct SecurityProgram {
         }
     }
 
-    /// One command with its arguments.
+    /// Runs one command with its arguments.
     private func perform(_ words: [String], isVerbose: Bool) -> Int32 {
         let command = CommandTable.command(words[0])
         if isVerbose {
-            // Which words of a command that is not known are secrets is not known either.
+            // The secret words of an unknown command are unknown too.
             let shown =
                 command.map { CommandLineWords.hiding(words, behind: $0.secretLetters) }
                 ?? [words[0]] + words.dropFirst().prefix(1).map { _ in "…" }
@@ -112,7 +112,7 @@ package struct SecurityProgram {
             return 0
         } catch {
             session.output.complain(error.text)
-            // Two is what the front end shows the usage for, whatever gave it.
+            // The front end shows the usage for exit status 2, whatever caused it.
             if error.exit == CommandFailure.usageExit { session.output.tell(command.usage) }
             return error.exit
         }

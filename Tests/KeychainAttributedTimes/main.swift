@@ -8,7 +8,7 @@ import KeychainMessages
 import KeychainModel
 import KeychainSecrets
 
-/// A keychain of its own with so many items.
+/// A new keychain with this many items.
 struct Filled {
     private let keychain: EmbeddedKeychain
     private let count: Int
@@ -54,11 +54,11 @@ struct Filled {
         }
     }
 
-    /// The middle of so many times, in microseconds, after a tenth as many that don't count.
+    /// The median of this many times, in microseconds, after a tenth as many runs that don't count.
     func middle(of turns: Int, _ body: (Int) throws -> Void) rethrows -> Double {
         var times: [Double] = []
         for turn in 0..<turns + turns / 10 {
-            // Far apart, and the same in each run.
+            // The numbers are far apart, and the same in each run.
             let number = (turn &* 7919) % count
             let began = ContinuousClock.now
             try body(number)

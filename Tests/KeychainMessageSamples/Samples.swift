@@ -11,7 +11,7 @@ package func text(_ secret: HeldSecret?) -> String? {
     secret.map { String(decoding: $0.bytes.releasedFromLockedMemory(), as: UTF8.self) }
 }
 
-/// Each verb with all that it can carry, and an answer to each.
+/// Each verb with all of its fields set, and an answer to each.
 package enum Samples {
     package static let identifier = [UInt8](repeating: 3, count: BackupTransfer.identifierBytes)
     package static let digest = [UInt8](repeating: 4, count: BackupDigest.byteCount)
@@ -206,7 +206,7 @@ package enum Samples {
         ]
     }
 
-    /// One for each verb, in the order of the table.
+    /// One answer for each verb, in the order of the table.
     package static var answers: [ServerMessage] {
         func part<V: Verb>(_ verb: V.Type, _ answer: V.Answer) -> ServerMessage {
             .answer(answer, to: verb, continues: true)
@@ -278,7 +278,7 @@ package enum Samples {
     }
 }
 
-/// The answer in a message, by the verb that it names; decoding it throws where it is none.
+/// Decodes the answer in a message by the verb that it names; throws where it is malformed.
 package func decodeAnswer(_ message: ServerMessage) throws {
     guard case .answer(let answer) = message, let verb = Verbs.type(answer.verb) else { return }
     func decode<V: Verb>(_ verb: V.Type) throws { _ = try answer.decoded(to: verb) }

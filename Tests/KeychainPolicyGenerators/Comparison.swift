@@ -3,9 +3,9 @@ internal import KeychainPolicyCompiler
 public import KeychainPolicyEngine
 public import KeychainPolicyModel
 
-/// Holds the compiled engine against the reference.
+/// Compares the compiled engine with the reference.
 public enum Comparison {
-    /// A request that the two decide differently, with the fewest rules that show it.
+    /// A request with different decisions, and the fewest rules that show the difference.
     public struct Difference: Error, CustomStringConvertible {
         public let policy: PolicySet
         public let request: PolicyRequest
@@ -17,7 +17,7 @@ public enum Comparison {
         }
     }
 
-    /// Compares so many decisions under random policies, a few requests for each policy; throws
+    /// Compares this many decisions under random policies, a few requests for each policy; throws
     /// the first difference.
     public static func run(decisions: Int, seed: UInt64) throws {
         var done = 0
@@ -41,7 +41,7 @@ public enum Comparison {
         }
     }
 
-    /// How the compiled engine's answers differ; nil when they don't.
+    /// The difference of the compiled engine's answers; nil when there is none.
     public static func mismatch(
         _ compiled: CompiledPolicy, _ expected: PolicyDecision, _ request: PolicyRequest
     ) -> String? {

@@ -6,7 +6,7 @@ extension PolicyGenerator {
     /// The day of all requests; rules complain until it or longer.
     public static let day: Int32 = 10
 
-    /// A request aimed at one of the rules, or at nothing.
+    /// A request aimed at one of the rules, or at none.
     public mutating func request(for policy: PolicySet) -> PolicyRequest {
         var facts = randomFacts()
         var operation = random.pick(PolicyOperation.allCases)
@@ -77,7 +77,7 @@ extension PolicyGenerator {
         return facts
     }
 
-    /// Sets what the box asks for; a pattern gets a text that matches it.
+    /// Sets the facts that the box asks for; a pattern gets a text that matches it.
     private mutating func aim(_ facts: inout PolicyFacts, at box: PolicyBox) {
         for condition in box.conditions {
             switch condition {

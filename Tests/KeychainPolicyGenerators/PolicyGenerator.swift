@@ -6,7 +6,7 @@ public import KeychainPolicyModel
 /// Random policies over vocabularies so small that rules collide, contain and shadow each other.
 public struct PolicyGenerator {
     public var random: SplitMix
-    /// Which text fields rules mention; fewer collide more.
+    /// The text fields that rules mention; with fewer of them more rules collide.
     private let fields: [TextField]
 
     public init(seed: UInt64, fields: [TextField] = TextField.allCases) {
@@ -24,7 +24,7 @@ public struct PolicyGenerator {
         + ["*", "a*", "a.*", "ab*", "*.b", "/x/*", "/x/**", "/x/*/a", "/*/y/**", "a*b", "a*b*"]
         .compactMap { try? TextPattern($0) }
 
-    /// A policy of at most so many rules.
+    /// A policy of at most `most` rules.
     public mutating func policy(rules most: Int) -> PolicySet {
         let rules = (0..<random.below(most + 1)).map { rule($0) }
         let closed = (0..<random.below(3)).map { number in
@@ -62,7 +62,7 @@ public struct PolicyGenerator {
             match: dated(match()))
     }
 
-    /// Some hold on some days only, all of them near the requests' own.
+    /// Makes some matches hold on some days only, all of them near the requests' day.
     private mutating func dated(_ match: PolicyMatch) -> PolicyMatch {
         var match = match
         if random.chance(20) { match.box.conditions.append(date()) }

@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// What each of the crowd does with items of one service, and how it must look in the end.
+/// Concurrent workers on the items of one service, with a check of the final state.
 public struct Crowd: Sendable {
     public static let workers = 8
     private static let own = 6
@@ -17,7 +17,7 @@ public struct Crowd: Sendable {
     private var contested: String { service + " contested" }
     private var tallies: String { service + " tallies" }
 
-    /// How often this worker added and deleted the item that all of them want.
+    /// The number of times that this worker added and deleted the shared item.
     public struct Tally: Sendable { var added = 0, deleted = 0 }
 
     public struct Broken: Error {
@@ -39,7 +39,7 @@ public struct Crowd: Sendable {
         return tally
     }
 
-    /// An item of one worker: added, read, updated, read again, and some of them deleted.
+    /// Works on an item of one worker: added, read, updated, read again, and in some cases deleted.
     private func own(_ account: String, isKept: Bool) throws {
         try expect(errSecSuccess, "add", add(password(service, account: account)))
         let item = query(service).with([kSecAttrAccount as String: account])
@@ -53,7 +53,7 @@ public struct Crowd: Sendable {
         if !isKept { try expect(errSecSuccess, "delete", delete(item)) }
     }
 
-    /// The item of all workers: its comment and its secret are always written together.
+    /// Works on the shared item: its comment and its secret are always written together.
     private func share(_ round: Int) throws {
         let number = Int.random(in: 0..<1000)
         var changes = written(number)
@@ -76,7 +76,7 @@ public struct Crowd: Sendable {
         if delete(query(contested)) == errSecSuccess { tally.deleted += 1 }
     }
 
-    /// Throws where something was lost, or is there twice.
+    /// Throws where an item is lost, or exists twice.
     public func check(_ tallies: [Tally]) throws {
         try expect(tallies.count == Self.workers, "a worker said nothing")
         let own = try accounts(of: service)
@@ -146,7 +146,7 @@ public struct Crowd: Sendable {
         guard status == expected else { throw Broken(what: what, status: status) }
     }
 
-    /// Eight threads, off Swift's own, of which there may be fewer than eight.
+    /// Runs eight threads, which are not Swift's own, as Swift may have fewer than eight.
     public func runThreads() async throws {
         try prepare()
         let tallies = try await withThrowingTaskGroup(of: Tally.self) { group in

@@ -2,13 +2,13 @@
 import Foundation
 import Security
 
-/// The four calls on items in plain memory, written from the specification alone: what the keychain
-/// is compared with.
+/// The four calls on items in plain memory, written from the specification alone: the model that
+/// the keychain is compared with.
 struct PlainKeychain {
     typealias Item = [String: AnyHashable]
 
     private(set) var items: [Item] = []
-    /// Those that the program may use, the default one first.
+    /// The access groups of the program, the default one first.
     private let groups: [String]
 
     init(groups: [String]) { self.groups = groups }
@@ -26,7 +26,7 @@ struct PlainKeychain {
         "cert": ["ctyp", "issr", "slnr", "labl"],
         "keys": ["klbl", "atag", "type", "bsiz", "labl"],
     ]
-    /// What tells items of a class apart, with what an absent value counts as.
+    /// The attributes that tell items of a class apart, with the values that absent ones count as.
     private static var key: [String: Item] {
         [
             "genp": ["acct": "", "svce": ""],
@@ -111,7 +111,7 @@ struct PlainKeychain {
         return isKnown ? nil : errSecNoSuchAttr
     }
 
-    /// The values as they are kept.
+    /// The values in their stored form.
     private static func converted(_ dictionary: [String: Any]) -> Item {
         var item: Item = [:]
         for (name, value) in dictionary where name != "class" {

@@ -2,8 +2,8 @@
 import Foundation
 import Security
 
-/// Random calls on the keychain of this process, and the same on a plain model: they must never
-/// differ.
+/// Makes random calls on the keychain of this process, and the same ones on a plain model, and
+/// compares the results.
 public struct RandomCalls {
     private static let classes = ["genp", "inet", "cert", "keys"]
     private static let names: [String: [String]] = [
@@ -18,13 +18,13 @@ public struct RandomCalls {
     private static let numbers: [any Sendable] = [0, 1, 2, "1", "2", "x", true, false]
     private static let numeric: Set = ["type", "invi", "port", "ptcl", "ctyp", "bsiz"]
 
-    /// The program's own, the default one first. What lies in them is deleted.
+    /// The program's own groups, the default one first. All of their items are deleted.
     private let groups: [String]
-    /// Whether updates change what protects items, for which policies may ask the user.
+    /// Whether updates change items' protection, for which policies may ask the user.
     private let changesProtection: Bool
     private var model: PlainKeychain
     private var random: SeededGenerator
-    /// Sentences; none where everything went as it must.
+    /// Sentences about the differences; empty where there are none.
     public private(set) var differences: [String] = []
 
     public init(seed: UInt64, groups: [String], changesProtection: Bool = true) {
@@ -70,7 +70,7 @@ public struct RandomCalls {
         if status != expected { differences.append("\(what): \(status), not \(expected)") }
     }
 
-    /// All items with their attributes, one with its data, and the data of all.
+    /// Compares all items with their attributes, one item with its data, and the data of all.
     private mutating func compare(_ query: [String: Any], _ place: String) {
         let place = "\(place): copy \(query)"
         let expected = model.matching(query)

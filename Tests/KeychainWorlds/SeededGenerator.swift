@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same numbers for the same seed, so that what fails once can be seen again (SplitMix64).
+/// The same numbers for the same seed, so that a failure can be repeated (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
     public init(seed: UInt64) { state = seed }

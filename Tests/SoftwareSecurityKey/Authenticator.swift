@@ -4,7 +4,7 @@ import CryptoExtras
 import Foundation
 
 /// The inside of a security key (CTAP 2.0): credentials with `hmac-secret`, and a PIN by the first
-/// PIN protocol. All that it knows follows from its seed, so another process can be the same key.
+/// PIN protocol. All of its keys follow from its seed, so another process can be the same key.
 final class Authenticator {
     enum Failure: UInt8, Error {
         case invalidCommand = 0x01
@@ -24,7 +24,7 @@ final class Authenticator {
 
     let seed: [UInt8]
     let pin: String?
-    /// Whether its user touches it when it waits for that.
+    /// Whether its user touches it when it waits for a touch.
     var isTouched: Bool
     private(set) var touches = 0
     private(set) var retries = 8
@@ -37,7 +37,7 @@ final class Authenticator {
         self.isTouched = isTouched
     }
 
-    /// A command with its parameters, and the status with the answer.
+    /// Answers a command with its parameters by the status and the data.
     func answer(_ request: [UInt8]) -> [UInt8] {
         do {
             let parameters = request.count > 1 ? CBOR(Array(request.dropFirst())) : .map([])
@@ -157,7 +157,7 @@ final class Authenticator {
         touches += 1
     }
 
-    /// The secret of a credential: another one where the PIN was given.
+    /// The secret of a credential, which differs with and without the PIN.
     private func tell(
         _ identifier: [UInt8], _ asked: CBOR, isVerified: Bool
     ) throws -> [UInt8] {
@@ -199,7 +199,7 @@ final class Authenticator {
         }
     }
 
-    /// Whether the PIN was given; a wrong proof of that is a failure.
+    /// Whether the PIN was given; throws for a wrong proof of it.
     private func verify(_ clientData: [UInt8], _ proof: CBOR?, _ version: CBOR?) throws -> Bool {
         guard let proof = proof?.bytes else { return false }
         guard version?.number == 1, Self.mac(clientData, token) == proof else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// As much of CBOR as security keys speak (RFC 8949, the canonical form of CTAP2).
+/// The part of CBOR that security keys use (RFC 8949, the canonical form of CTAP2).
 indirect enum CBOR: Equatable {
     case number(Int)
     case bytes([UInt8])
     case text(String)
     case list([CBOR])
-    /// In the order that it is written in.
+    /// The entries in their written order.
     case map([(CBOR, CBOR)])
     case boolean(Bool)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// What a thread of its own is doing while the test does the other half.
+/// Work on a thread of its own, while the test does the other half.
 package final class Background<Value: Sendable>: @unchecked Sendable {
     private let done = DispatchSemaphore(value: 0)
     private var result: Result<Value, any Error>?
@@ -14,7 +14,7 @@ package final class Background<Value: Sendable>: @unchecked Sendable {
         thread.start()
     }
 
-    /// Once only.
+    /// Waits for the result; may be called only once.
     package func value() throws -> Value {
         done.wait()
         return try result!.get()

@@ -10,14 +10,14 @@ package enum Pipe {
         return (Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1]))
     }
 
-    /// As much as one read gives.
+    /// Returns the bytes of a single read.
     package static func read(_ descriptor: Descriptor, _ limit: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = unsafe Glibc.read(descriptor.number, &bytes, limit)
         return Array(bytes.prefix(max(count, 0)))
     }
 
-    /// Everything until the last writer has gone.
+    /// Reads until the last writer has closed its end.
     package static func text(_ descriptor: Descriptor) -> String {
         var all: [UInt8] = []
         while case let more = read(descriptor, 4096), !more.isEmpty { all += more }

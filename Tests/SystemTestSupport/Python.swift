@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
 
-/// A program of its own, ended with the test.
+/// A Python process, which ends with the test.
 package final class Python {
     private let child: ChildProcess
     package var id: Int32 { child.id }

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import Glibc
 
-/// A folder of one test's own, gone when the test is.
+/// A folder for one test, removed when the test ends.
 package final class ScratchFolder: Sendable {
     package let path: String
 
@@ -34,7 +34,7 @@ package func chmodOrFail(_ path: String, _ mode: UInt32) {
     precondition(unsafe chmod(path, mode) == 0, "chmod \(path)")
 }
 
-/// Type and permissions of what lies at the path; nil where nothing does.
+/// The type and the permissions of the file at the path; nil where there is none.
 package func mode(of path: String) -> UInt32? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? status.st_mode : nil

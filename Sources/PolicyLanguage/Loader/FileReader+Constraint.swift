@@ -74,7 +74,7 @@ extension FileReader {
         return duration(node, "within").map { .pam(PolicyText(service), within: $0) }
     }
 
-    /// The most persons of whom one question asks an approval.
+    /// The most approvers of one question.
     static let mostApprovers = 8
     private static let longestName = 256
 

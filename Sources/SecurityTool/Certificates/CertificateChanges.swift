@@ -42,7 +42,7 @@ enum CertificateChanges {
     ) { options, session throws(CommandFailure) in
         let deleted = try delete(options, session, amongIdentities: true)
         let others = try session.certificates(in: options.words)
-        // A key goes with its certificate, unless another certificate needs it.
+        // A key is deleted with its certificate, unless another certificate needs it.
         guard !others.contains(where: { $0.facts.publicKeyHash == deleted.facts.publicKeyHash })
         else { return }
         let label = AttributeValue.data(deleted.facts.publicKeyHash)
@@ -92,7 +92,7 @@ enum CertificateChanges {
     }
 }
 
-/// An object of a file as a new item.
+/// A new item for an object of a file.
 struct NewObject {
     let object: ObjectsOfFile.Object
     var item: NewItem

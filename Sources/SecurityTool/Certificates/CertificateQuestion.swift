@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// What a certificate is to be good for.
+/// The purpose that a certificate is checked for.
 package enum CertificatePurpose: UInt8, Sendable {
     case basic = 0
     case sslServer = 1
@@ -12,16 +12,16 @@ package enum CertificatePurpose: UInt8, Sendable {
     case eap = 6
 }
 
-/// What `security` asks `security-certificates` of certificates that it has: whose they are, and
-/// whether they are good for something.
+/// The question of `security` to `security-certificates` about certificates: their facts, and
+/// whether they are valid for a purpose.
 package struct CertificateQuestion: Sendable, Equatable {
     package var certificates: [[UInt8]]
-    /// Certificates that may stand between them and an issuer that is trusted.
+    /// Certificates that may stand between them and a trusted issuer.
     package var issuers: [[UInt8]] = []
     /// Trusted issuers instead of this machine's; empty: this machine's.
     package var anchors: [[UInt8]] = []
     package var purpose = CertificatePurpose.basic
-    /// The host that a server's certificate is to be for.
+    /// The host that a server's certificate must be for.
     package var host: String?
 
     package init(_ certificates: [[UInt8]]) { self.certificates = certificates }
@@ -49,7 +49,7 @@ package struct CertificateQuestion: Sendable, Equatable {
     }
 }
 
-/// What a certificate is, in the order of the question.
+/// The facts about a certificate, in the order of the question.
 package struct CertificateFacts: Sendable, Equatable {
     package enum Verdict: UInt8, Sendable {
         case valid = 0
@@ -66,7 +66,7 @@ package struct CertificateFacts: Sendable, Equatable {
     package var emailAddresses: [String] = []
     package var sha1: [UInt8] = []
     package var publicKeyHash: [UInt8] = []
-    /// What an item of it has.
+    /// The attributes of its item.
     package var attributes: Attributes = [:]
 
     package init(_ verdict: Verdict) { self.verdict = verdict }

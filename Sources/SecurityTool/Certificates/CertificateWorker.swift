@@ -3,15 +3,14 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// `security-certificates`: what reads files and certificates of others, in a process that has no
-/// keychain.
+/// `security-certificates`: reads foreign files and certificates, in a process without a keychain.
 enum CertificateWorker {
     private static let program = "security-certificates"
     private static let largestAnswer = 32 * 1024 * 1024
     private static let deadline = 60.0
 
     enum Trouble: Error {
-        /// It is not installed, or did not do what it is for.
+        /// It is not installed, or it failed.
         case broken
         case file(Int32)
     }

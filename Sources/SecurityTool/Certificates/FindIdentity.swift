@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import Terminal
 
-/// `find-identity`: certificates whose private keys are there.
+/// `find-identity`: certificates with their private keys.
 enum FindIdentity {
     static let command = Command(
         "find-identity", "[-p policy]... [-s string] [-v] [keychain...]",
@@ -79,7 +79,7 @@ enum FindIdentity {
 }
 
 extension CertificateFacts.Verdict {
-    /// The name that scripts know it by; nil for a valid one.
+    /// The error's name for scripts; nil for a valid identity.
     var error: String? {
         switch self {
         case .valid: nil

@@ -40,7 +40,7 @@ enum ImportCommand {
                 _ = try session.send(new.add)
                 added.append(object)
             } catch {
-                // What is there already does not keep the rest from coming.
+                // An object that exists already must not prevent the import of the others.
                 guard error == .state(.duplicate) else { throw CommandFailure(error, call) }
                 refusal = error
             }
@@ -76,7 +76,7 @@ enum ImportCommand {
         }
     }
 
-    /// A certificate and the private key of it are one identity.
+    /// Reports the import; a certificate and its private key count as one identity.
     static func report(
         _ added: [ObjectsOfFile.Object], of all: [ObjectsOfFile.Object]
     ) -> String {

@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A key as a file has it: PKCS #8 for private keys, SubjectPublicKeyInfo for public ones.
+/// A key in its file form: PKCS #8 for private keys, SubjectPublicKeyInfo for public ones.
 enum KeyText {
     private static let rsa: [UInt8] = [
         0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 0x05, 0x00,
@@ -10,7 +10,7 @@ enum KeyText {
     private static let ed25519: [UInt8] = [0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70]
     private static let x25519: [UInt8] = [0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x6E]
     private static let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1]
-    /// By the bits of a key: the curve's name.
+    /// The curves' names, by the bits of a key.
     private static let curves: [Int64: [UInt8]] = [
         256: [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7],
         384: [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22],
@@ -31,7 +31,7 @@ enum KeyText {
         static let point: UInt8 = 0xA1
     }
 
-    /// nil for an item that keeps no key of a known kind.
+    /// nil for an item without a key of a known kind.
     static func pem(_ item: Item) -> SecretBytes? {
         guard let secret = item.secret, case .number(let type)? = item.attributes[.type],
             let algorithm = algorithm(type, item.attributes[.keySize])
@@ -51,7 +51,7 @@ enum KeyText {
         switch type {
         case KeyType.rsa: return secret
         case KeyType.curve:
-            // A point of two coordinates, and the number behind it.
+            // A point of two coordinates, then the private number.
             let field = (secret.bytes.count - 1) / 3
             guard secret.bytes.count == 1 + 3 * field, field > 0 else { return nil }
             let point = HeldSecret(secret.bytes.part(0..<1 + 2 * field))

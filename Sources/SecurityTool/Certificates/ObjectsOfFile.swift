@@ -2,18 +2,18 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// The certificates and keys of a file that is imported, as `security-certificates` hands them over:
-/// each with the attributes of its item and the bytes that the item keeps.
+/// The certificates and keys of an imported file, as `security-certificates` returns them: each
+/// with the attributes of its item and the bytes that the item stores.
 package struct ObjectsOfFile: Sendable {
     package enum Problem: UInt8, Sendable {
         case none = 0
         case unknownFormat = 1
-        /// A key that a passphrase opens, PKCS #12 among them.
+        /// A key encrypted with a passphrase, such as PKCS #12.
         case encrypted = 2
-        /// A form that is known, and not read.
+        /// A known form that can't be read here.
         case unsupported = 3
         case tooLarge = 4
-        /// A folder, or a file on a disk that fails.
+        /// A folder, or a file on a failing disk.
         case unreadable = 5
     }
 
@@ -39,7 +39,7 @@ package struct ObjectsOfFile: Sendable {
         self.objects = objects
     }
 
-    /// Four bytes of length and so many that are no secret; then the secrets, one behind the other.
+    /// A length (4) and that many bytes that are no secret; then the secrets, one after the other.
     package func encoded() -> SecretBytes {
         var message = ByteWriter(capacity: 4096)
         message.append(problem.rawValue)

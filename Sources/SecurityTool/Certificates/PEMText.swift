@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// Bytes between `-----BEGIN …-----` and `-----END …-----`, 64 columns wide. What may be a private
-/// key stays in locked memory.
+/// Bytes between `-----BEGIN …-----` and `-----END …-----`, 64 columns wide. All bytes stay in
+/// locked memory, as they may be a private key.
 enum PEMText {
     private static let columns = 64
     private static let digits = Array(

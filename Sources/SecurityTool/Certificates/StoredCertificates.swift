@@ -2,19 +2,19 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A certificate of a keychain, and what the worker says of it.
+/// A certificate of a keychain, with the worker's facts about it.
 struct StoredCertificate {
     let found: FoundItem
     let facts: CertificateFacts
 
-    /// What an item of a certificate keeps, which is no secret.
+    /// The stored bytes of a certificate's item, which are no secret.
     static func der(_ item: Item) -> [UInt8] {
         item.secret?.bytes.withBytes { span in
             (0..<span.byteCount).map { span.byte($0) }
         } ?? []
     }
 
-    /// nil where the text is "" or no part of the common name, whatever the case of its letters.
+    /// Whether the text is a part of the common name, ignoring case; false for an empty text.
     func isCalled(like text: String) -> Bool {
         guard let name = facts.commonName?.lowercased() else { return text.isEmpty }
         return text.isEmpty || name.contains(text.lowercased())
@@ -50,7 +50,7 @@ extension Session {
         }
     }
 
-    /// The private keys of the keychains, without what they keep.
+    /// The private keys of the keychains, without their secrets.
     func privateKeys(in keychains: [String]) throws(CommandFailure) -> [FoundItem] {
         var query = ItemQuery(.key)
         query.synchronizable = .any
@@ -63,7 +63,7 @@ extension Session {
     }
 }
 
-/// Files with certificates and keys, as commands read them.
+/// Reads files with certificates and keys for commands.
 enum CertificateFile {
     static let broken = CommandFailure.said(
         "security: security-certificates, which is installed together with security, failed\n",

@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// `verify-cert`: whether a certificate leads to an issuer that is trusted, without revocation.
+/// `verify-cert`: whether a certificate leads to a trusted issuer, without revocation.
 enum VerifyCertificate {
     static let command = Command(
         "verify-cert",
@@ -28,7 +28,7 @@ enum VerifyCertificate {
         for file in options.all("c").dropFirst() { question.issuers += try certificates(of: file) }
         for file in options.all("r") {
             let anchors = try certificates(of: file)
-            // Without any it would be the machine's roots that count.
+            // Without anchors the machine's own roots would be used.
             guard !anchors.isEmpty else {
                 throw .status(-25257, call: "SecCertificateCreateFromData", detail: file)
             }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One row of the table of commands: what it is called, what it takes, and what it does.
+/// One row of the table of commands: its name, its arguments, and its function.
 package struct Command: Sendable {
     typealias Run = @Sendable (Options, Session) throws(CommandFailure) -> Void
 
     package let name: String
-    /// What stands behind the name in its usage.
+    /// The arguments in its usage.
     package let arguments: String
     package let description: String
-    /// As `Options` reads them; nil where every word is the command's own.
+    /// The option letters for `Options`; nil where the command reads every word itself.
     let letters: String?
     /// Whether a word comes before the options.
     let takesWordFirst: Bool
@@ -30,7 +30,7 @@ package struct Command: Sendable {
         self.run = run
     }
 
-    /// A command for what this system does not have.
+    /// A command for a feature that this system lacks.
     static func absent(_ name: String, _ description: String, _ sentence: String) -> Command {
         Command(name, "", description + " (not here)", letters: nil) {
             (_: Options, _: Session) throws(CommandFailure) in

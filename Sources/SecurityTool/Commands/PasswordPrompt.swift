@@ -18,7 +18,7 @@ enum PasswordPrompt {
         return HeldSecret(line)
     }
 
-    /// The one that was given, else the answer.
+    /// The given password, else the answer.
     static func ask(
         _ question: String, unlessGiven given: String?
     ) throws(CommandFailure) -> HeldSecret {
@@ -36,7 +36,7 @@ enum PasswordPrompt {
         throw .said("", exit: 1)
     }
 
-    /// One of the command line, which other users of the machine may have seen there.
+    /// A password of the command line, where other users of the machine may have seen it.
     static func given(_ text: String) -> HeldSecret {
         HeldSecret(SecretBytes(copying: Array(text.utf8)))
     }

@@ -2,7 +2,7 @@
 package import KeychainMessages
 package import KeychainModel
 
-/// What the commands of one run share: the keychain that they ask, and where they write.
+/// The shared state of the commands of one run: the keychain's endpoint, and the output.
 package final class Session {
     package typealias Endpoint = () -> Result<any KeychainEndpoint, RequestError>
 
@@ -24,7 +24,7 @@ package final class Session {
 
     func preferences() throws(RequestError) -> KeychainPreferences { try send(Preferences(nil)) }
 
-    /// How the keychain stands; the default one where none is named.
+    /// The keychain's state; the default keychain's where no name is given.
     func state(of name: String?) throws(RequestError) -> KeychainStatus {
         let name = try self.name(name)
         guard let state = try keychains().first(where: { $0.name == name }) else {
@@ -42,7 +42,7 @@ package final class Session {
         return byDefault.description
     }
 
-    /// Where a keychain's file lies; its name where the service does not say.
+    /// The path of a keychain's file; its name where the service does not tell.
     func path(of name: String) -> String {
         if let path = paths[name] { return path }
         for state in (try? keychains()) ?? [] { paths[state.name] = state.path }

@@ -73,7 +73,7 @@ struct AddPassword {
             ? "(\(options.words.first ?? "<default>"))" : options.words.first ?? "<NULL>"
     }
 
-    /// With what an item has that says nothing of it.
+    /// Adds the defaults: the service or the server as the label, and the type of authentication.
     private func completed(_ given: Attributes) -> Attributes {
         var attributes = given
         let name = isGeneric ? AttributeName.service : .server
@@ -84,7 +84,8 @@ struct AddPassword {
         return attributes
     }
 
-    /// Of the options for it the last one of the table counts; none is an empty secret.
+    /// The secret of the last option that sets one, in the table's order; without one, an empty
+    /// secret.
     private func secret() throws(CommandFailure) -> HeldSecret {
         if let digits = options["X"] {
             guard let bytes = HexDigits.bytes(digits) else {
@@ -103,7 +104,8 @@ struct AddPassword {
         return HeldSecret(SecretBytes(copying: []))
     }
 
-    /// Whether there was one to update. One that can't be is added as if it were not there.
+    /// Returns whether an item was updated. Where it can't be updated, it is added as if there were
+    /// none.
     private func update(
         _ match: PasswordMatch, _ attributes: Attributes, _ secret: HeldSecret
     ) throws(CommandFailure) -> Bool {
@@ -130,9 +132,9 @@ struct AddPassword {
     }
 }
 
-/// Digits of secrets on the command line.
+/// Hexadecimal secrets on the command line.
 enum HexDigits {
-    /// An odd number of digits is padded on the left; nil for other characters.
+    /// An odd number of digits gets a zero in front; nil for other characters.
     static func bytes(_ text: String) -> [UInt8]? {
         var digits = text.utf8.map { $0 }
         if digits.count % 2 == 1 { digits.insert(UInt8(ascii: "0"), at: 0) }

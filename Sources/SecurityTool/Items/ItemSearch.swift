@@ -2,12 +2,12 @@
 internal import KeychainMessages
 internal import KeychainModel
 
-/// An item, and the name of the keychain that it was found in.
+/// An item, and the name of its keychain.
 struct FoundItem {
     let item: Item
     let keychain: String
 
-    /// The very item, whatever its attributes.
+    /// The query for this very item, whatever its attributes are.
     var query: ItemQuery {
         var query = ItemQuery(item.reference.itemClass)
         query.keychain = keychain
@@ -18,8 +18,8 @@ struct FoundItem {
 }
 
 extension Session {
-    /// What is found in the keychains in their order; none are those of the user's search list. No
-    /// item is an empty list.
+    /// The items found in the keychains, in their order; without keychains the user's search list
+    /// is used. Returns an empty list where nothing is found.
     func items(_ query: ItemQuery, in keychains: [String]) throws(RequestError) -> [FoundItem] {
         var found: [FoundItem] = []
         for keychain in keychains.isEmpty ? [nil] : keychains.map({ KeychainWord($0).name }) {
@@ -42,7 +42,7 @@ extension Session {
         }
     }
 
-    /// The first, with its attributes.
+    /// The first item found, with its attributes.
     func first(
         _ query: ItemQuery, in keychains: [String], _ call: String = CallName.search
     ) throws(CommandFailure) -> FoundItem {
@@ -60,7 +60,7 @@ extension Session {
     }
 }
 
-/// The historical calls that scripts look for in error messages.
+/// The names of historical calls that scripts look for in error messages.
 enum CallName {
     static let search = "SecKeychainSearchCopyNext"
     static let content = "SecKeychainItemCopyContent"

@@ -9,7 +9,7 @@ enum KeyCommands {
         """
     private static let letters = "a:c:D:j:l:t:dersuvw"
 
-    /// What a key may be used for.
+    /// The letters and attributes of a key's uses.
     private static let uses: [(letter: Character, name: AttributeName)] = [
         ("d", .canDecrypt), ("e", .canEncrypt), ("r", .canDerive), ("s", .canSign),
         ("u", .canUnwrap), ("v", .canVerify), ("w", .canWrap),
@@ -60,7 +60,7 @@ enum KeyCommands {
         }
         if let label = options["l"] { query.attributes[.label] = .string(label) }
         for use in uses where options.has(use.letter) { query.attributes[use.name] = .number(1) }
-        // Keys have neither here, so that none has the one that is asked for.
+        // Keys here have neither attribute, so no key matches.
         if options.has("D") || options.has("j") { query.references = [] }
         return query
     }

@@ -2,8 +2,8 @@
 internal import KeychainMessages
 internal import KeychainModel
 
-/// `set-generic-password-partition-list` and the like. Programs are told apart by what the kernel
-/// says of them here, and not by who signed them: the list is accepted, and not kept.
+/// `set-generic-password-partition-list` and the like. Here the kernel identifies programs, not
+/// their signature: the list is accepted, and not stored.
 enum PartitionList {
     static func command(_ name: String, _ itemClass: ItemClass, _ description: String) -> Command {
         Command(
@@ -48,7 +48,7 @@ enum PartitionList {
         }
         let password = try PasswordPrompt.ask(
             "password to unlock \(shown): ", unlessGiven: options["k"])
-        // One that has none opens by itself.
+        // A keychain without a password opens by itself.
         guard state.isPasswordProtected else { return }
         do throws(RequestError) {
             _ = try session.send(Unlock(keychain: state.name, password: password))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// Which password items the options of a command mean.
+/// The password items that a command's options select.
 struct PasswordMatch {
     let itemClass: ItemClass
     let attributes: Attributes
 
-    /// For `Options`.
+    /// The option letters for `Options`.
     static func letters(_ itemClass: ItemClass) -> String {
         table(itemClass).map { "\($0.letter):" }.joined()
     }
@@ -27,7 +27,7 @@ struct PasswordMatch {
 
     var isEmpty: Bool { attributes.isEmpty }
 
-    /// Where all that tells two items apart was given, the rest does not count.
+    /// Where all distinguishing attributes were given, the other ones are ignored.
     var query: ItemQuery {
         var query = ItemQuery(itemClass)
         query.synchronizable = .any
@@ -101,7 +101,7 @@ struct PasswordMatch {
         }
     }
 
-    /// As atoi(3) reads it: of no number, 0.
+    /// The number at the beginning, as atoi(3) reads it; 0 where there is none.
     static func leadingNumber(_ text: String) -> Int64 {
         let digits = text.drop { $0 == " " }.prefix { $0.isASCII && $0.isNumber }
         return Int64(digits).map { min($0, Int64(UInt32.max)) } ?? (digits.isEmpty ? 0 : .max)

@@ -2,9 +2,9 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 
-/// Programs that new items let in: `-A` and `-T`.
+/// The programs that may use new items: `-A` and `-T`.
 struct TrustedPrograms {
-    /// nil: no list.
+    /// nil for no list.
     let named: [NamedProgram]?
 
     init(_ options: Options, _ session: Session) throws(CommandFailure) {

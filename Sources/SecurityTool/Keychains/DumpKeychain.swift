@@ -86,7 +86,7 @@ struct DumpKeychain {
     }
 }
 
-/// Who is let in to an item, in the layout of an access list.
+/// The programs that may use an item, in the layout of an access list.
 enum AccessText {
     static func of(_ item: Item) -> String {
         guard let trusted = item.trusted else { return "no access control for this item\n" }

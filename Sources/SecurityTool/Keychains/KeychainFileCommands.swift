@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStatusCodes
 internal import Terminal
 
-/// What is done to whole keychains.
+/// Commands on whole keychains.
 enum KeychainFileCommands {
     static let create = Command(
         "create-keychain", "[-P] [-p password] [keychain...]",
@@ -36,7 +36,7 @@ enum KeychainFileCommands {
             "password for new keychain: ", "retype password for new keychain: ")
     }
 
-    /// No keychain is deleted by a program: with it would go what every other program keeps there.
+    /// No program may delete a keychain, since every other program's items would go with it.
     static let delete = Command(
         "delete-keychain", "keychain...",
         "Take keychains out of the search list; their files stay."
@@ -129,7 +129,7 @@ enum KeychainFileCommands {
         do throws(RequestError) { state = try session.state(of: word?.name) } catch {
             throw failure(error)
         }
-        // One without a password has no old one to ask for.
+        // A keychain without a password has no old one to ask for.
         let old =
             try state.isPasswordProtected
             ? PasswordPrompt.ask("Old Password: ", unlessGiven: options["o"])

@@ -2,8 +2,8 @@
 internal import KeychainMessages
 internal import KeychainModel
 
-/// `list-keychains`, `default-keychain`, `login-keychain`: which keychains are meant where none is
-/// named.
+/// `list-keychains`, `default-keychain`, `login-keychain`: the keychains that are used where none
+/// is named.
 enum SearchListCommands {
     private static let domains = ["user", "system", "common", "dynamic"]
 
@@ -61,7 +61,7 @@ enum SearchListCommands {
         show(KeychainName.login.description, session)
     }
 
-    /// The beginning of its name is enough.
+    /// The beginning of the domain's name is enough.
     private static func chosenDomain(_ options: Options) throws(CommandFailure) -> String {
         guard let given = options["d"] else { return "user" }
         guard !given.isEmpty, let domain = domains.first(where: { $0.hasPrefix(given) }) else {
@@ -70,7 +70,7 @@ enum SearchListCommands {
         return domain
     }
 
-    /// The lists of the machine are the service's own.
+    /// The service alone manages the machine's lists.
     private static func checkUsers(_ domain: String) throws(RequestError) {
         guard domain == "user" || domain == "dynamic" else { throw .state(.readOnly) }
     }

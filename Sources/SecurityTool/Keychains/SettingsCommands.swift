@@ -2,9 +2,9 @@
 internal import KeychainMessages
 internal import KeychainModel
 
-/// `set-keychain-settings`, `show-keychain-info`: what locks a keychain.
+/// `set-keychain-settings`, `show-keychain-info`: when a keychain locks by itself.
 enum SettingsCommands {
-    /// The largest interval is none.
+    /// The largest interval stands for no interval.
     private static let never = Int64(Int32.max)
 
     static let set = Command(
@@ -16,7 +16,7 @@ enum SettingsCommands {
         let word = options.words.first.map(KeychainWord.init)
         var change = KeychainSettingsChange()
         change.locksOnSleep = options.has("l")
-        // -u alone has no interval to lock after.
+        // -u alone gives no interval.
         let seconds = options["t"].map(PasswordMatch.leadingNumber) ?? never
         change.lockAfterIdle = seconds < never ? UInt32(max(seconds, 1)) : 0
         do throws(RequestError) {

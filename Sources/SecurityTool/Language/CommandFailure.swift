@@ -3,34 +3,34 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainStatusCodes
 
-/// Why a command did not do what it was to do.
+/// Why a command failed.
 enum CommandFailure: Error, Equatable {
-    /// The arguments make no sense: its usage is shown.
+    /// The arguments make no sense; the usage is shown.
     case usage
-    /// The same, with what is wrong about them.
+    /// The same, with the mistake.
     case badArguments(String)
-    /// A status, with the historical name of the call that scripts match, and what it was about.
+    /// A status, with the historical call's name that scripts match, and its subject.
     case status(Int32, call: String, detail: String?)
-    /// In words of its own, which stand on standard error as they are.
+    /// A text that is written to standard error unchanged.
     case said(String, exit: Int32)
 
     static let usageExit: Int32 = 2
     static let unimplemented: Int32 = -4
-    /// What getpass(3) without an answer amounts to.
+    /// The failure of getpass(3) without an answer.
     static let noAnswer = CommandFailure.said("", exit: 255)
 
     init(_ error: RequestError, _ call: String, _ detail: String? = nil) {
         self = .status(error.statusCode, call: call, detail: detail)
     }
 
-    /// A result that was not all written must not end as if it were there (`errSecIO`).
+    /// A result that was not completely written must not look complete (`errSecIO`).
     static let unwritten = CommandFailure.status(-36, call: "write", detail: nil)
 
     static func writing(_ body: () throws(SystemError) -> Void) throws(CommandFailure) {
         do throws(SystemError) { try body() } catch { throw .unwritten }
     }
 
-    /// What does not exist on this system.
+    /// The failure for a feature that this system lacks.
     static func absent(_ sentence: String) -> CommandFailure {
         .said("security: \(sentence)\n", exit: unimplemented & 0xFF)
     }

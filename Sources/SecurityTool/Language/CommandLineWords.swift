@@ -55,7 +55,7 @@ enum CommandLineWords {
         return shown
     }
 
-    /// The words so that `of` reads them again.
+    /// The words quoted, so that `of` reads them again.
     static func quoted(_ words: some Sequence<String>) -> String {
         words.map { word in
             "\"" + word.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""

@@ -12,7 +12,7 @@ struct FourCharacters: Equatable {
     var number: Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// What is said of a word that is none.
+    /// The message about a text that is no such code.
     static func complaint(about text: String) -> String {
         let rule = "Error: four-character types must be exactly 4 characters long."
         guard text.utf8.count == 3 else { return rule + "\n" }

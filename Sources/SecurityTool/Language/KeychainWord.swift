@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// A keychain as a command line names it: by its name, or by a path, of which only the last part
-/// counts, as keychains lie where the service keeps them.
+/// A keychain on the command line: its name, or a path, of which only the last part counts, since
+/// the service decides where keychains are.
 struct KeychainWord {
-    /// As it was typed.
+    /// The word as it was typed.
     let typed: String
-    /// The service's name; one that can't be any is left to the service to refuse.
+    /// The service's name for it. The service refuses a name that no keychain can have.
     let name: String
 
     private static let suffixes = [".keychain-db", ".keychain"]

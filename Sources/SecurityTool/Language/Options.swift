@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options of a command and the words behind them, read as getopt(3) of BSD reads them: the first
-/// word that is no option ends them.
+/// The options of a command and the words after them, read as BSD's getopt(3) does: the first word
+/// that is no option ends them.
 struct Options {
     enum Mistake: Error, Equatable {
         case unknown(Character)
@@ -17,11 +17,11 @@ struct Options {
 
     private var values: [Character: [String]] = [:]
     private var given: Set<Character> = []
-    /// What follows the options.
+    /// The words after the options.
     private(set) var words: [String] = []
 
-    /// `letters` has a colon behind each that takes a value, and a question mark behind each that may
-    /// do without one where it is the last word.
+    /// `letters` has a colon after each letter that takes a value, and a question mark after each
+    /// whose value may be missing where it is the last word.
     init(_ arguments: some Collection<String>, letters: String) throws(Mistake) {
         var rest = Array(arguments)[...]
         while let word = rest.first, word.hasPrefix("-"), word != "-" {
@@ -62,18 +62,18 @@ struct Options {
         }
     }
 
-    /// Without options: every word counts.
+    /// Without options: all words are kept.
     init(words: some Sequence<String>) { self.words = Array(words) }
 
-    /// Words that stood before the options.
+    /// Puts back words that stood before the options.
     mutating func put(_ first: [String]) { words = first + words }
 
-    /// Whether it was given, with a value or without.
+    /// Whether the option was given, with a value or without.
     func has(_ letter: Character) -> Bool { given.contains(letter) }
 
-    /// The last one that was given.
+    /// The last value that was given.
     subscript(letter: Character) -> String? { values[letter]?.last }
 
-    /// All of them, in order.
+    /// All values, in order.
     func all(_ letter: Character) -> [String] { values[letter] ?? [] }
 }

@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// An item without its secret, line by line.
 enum AttributeDump {
-    /// The file's layout that newer systems have, `-db`.
+    /// The version of the file's format on newer systems, `-db`.
     private static let version = 512
 
     static func text(_ item: Item, keychain path: String) -> String {
@@ -16,7 +16,7 @@ enum AttributeDump {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Up to the attributes.
+    /// The lines before the attributes.
     static func header(_ item: Item, keychain path: String) -> [String] {
         [
             "keychain: \"\(path)\"", "version: \(version)",
@@ -51,9 +51,9 @@ enum AttributeDump {
     enum ValueType: String { case blob, uint32, sint32, timedate }
 
     struct Row {
-        /// As it is printed.
+        /// The tag as it is printed.
         let tag: String
-        /// nil for what no item here has.
+        /// nil for an attribute that no item here has.
         let name: AttributeName?
         let type: ValueType
     }
@@ -122,8 +122,8 @@ enum AttributeDump {
         numbered(0x1A, .uint32, .canUnwrap),
     ]
 
-    /// The value as its type has it; one of another type than its attribute's as the bytes that it is
-    /// compared by.
+    /// The value in the form of its type; a value of another type than its attribute's as the bytes
+    /// that it is compared by.
     static func bytes(of value: AttributeValue, _ type: ValueType) -> [UInt8] {
         switch (type, value) {
         case (.uint32, .number(let number)), (.sint32, .number(let number)):

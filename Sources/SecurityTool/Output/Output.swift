@@ -2,11 +2,11 @@
 internal import KeychainSecrets
 internal import Terminal
 
-/// What the commands write.
+/// The output of the commands.
 struct Output {
     /// Whether `-q` was given: no diagnostics.
     var isQuiet = false
-    /// All results so far were taken by what reads them.
+    /// Whether the reader has taken all results so far.
     private(set) var isWhole = true
 
     mutating func write(_ text: String) {
@@ -17,12 +17,12 @@ struct Output {
         if !stream.release(secret) || !stream.write("\n") { isWhole = false }
     }
 
-    /// A result that belongs on standard error.
+    /// Writes a result that belongs on standard error.
     mutating func tell(_ text: String) {
         if !StandardStream.error.write(text) { isWhole = false }
     }
 
-    /// A diagnostic.
+    /// Writes a diagnostic.
     func complain(_ text: String) {
         if !isQuiet, !text.isEmpty { StandardStream.error.write(text) }
     }

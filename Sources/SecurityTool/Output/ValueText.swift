@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 
-/// Values as the command prints them: text in quotes, anything else in hexadecimal with what can be
-/// read of it behind.
+/// Values in the form that the command prints: text in quotes, anything else in hexadecimal,
+/// followed by its readable characters.
 enum ValueText {
     static func of(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
@@ -10,12 +10,12 @@ enum ValueText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A secret stays in locked memory, whichever form it takes.
+    /// A secret stays in locked memory, in both forms.
     static func of(_ secret: borrowing SecretBytes) -> SecretBytes {
         formed(secret) { span, put in write(span, put) }
     }
 
-    /// What `-w` prints: text as it is, anything else in lower-case hexadecimal.
+    /// The form of `-w`: text unchanged, anything else in lower-case hexadecimal.
     static func plain(_ secret: borrowing SecretBytes) -> SecretBytes {
         formed(secret) { span, put in
             let isText = (0..<span.byteCount).allSatisfy { isPrintable(span.byte($0)) }
