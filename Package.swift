@@ -517,8 +517,7 @@ let package = Package(
             dependencies: ["KeychainLinuxSystem", "SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
         clientTests(
-            "SecurityKeysTests", .v6,
-            ["KeychainLinuxSystem", "SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
+            "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
             "KeychainLinuxSystemTests",
             ["KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets", "SystemTestSupport"]),
