@@ -146,7 +146,7 @@ package enum BusFailure: Error, Equatable, Sendable {
         return items[0].revents != 0
     }
 
-    /// The messages that the bus has not accepted yet.
+    /// The number of messages that the bus has not accepted yet.
     package var unwritten: Int {
         var count: UInt64 = 0
         // Safe: the number is this function's own.
