@@ -134,6 +134,13 @@ def test_the_example_of_an_open_desktop_gives_each_program_what_others_keep(desk
     example = (world.TOP / "Policies/examples/10-compatibility.yaml").read_text()
     admin(example[example.index("rules:"):example.index("tests:")])
     assert "s3cret" in on_a_bus(f"{other} lookup a b").text
+    # While it is locked too, so that no program makes a second one.
+    assert desk.login.run("keychainctl lock").status == 0
+    told = on_a_bus("dbus-send --session --print-reply --dest=org.freedesktop.secrets"
+                    " /org/freedesktop/secrets org.freedesktop.Secret.Service.SearchItems"
+                    " dict:string:string:a,b").text
+    assert told.count("/collection/login/") == 1, told
+    opened(desk)
     cleared = on_a_bus(f"{other} clear a b; secret-tool lookup a b")
     assert cleared.status == 1 and "s3cret" not in cleared.text, cleared
 
