@@ -61,7 +61,10 @@ package final class EvidenceStore: Sendable {
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
             }
-            if client.caller.via != nil { proof.relayed = relayed(client.caller, items) }
+            if client.caller.via != nil {
+                proof.isRelayed = true
+                proof.relayed = relayed(client.caller, items)
+            }
             keep(proof, client.caller.user)
         }
     }

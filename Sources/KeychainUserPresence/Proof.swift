@@ -33,6 +33,8 @@ struct Proof: Codable, Sendable {
     var program: String?
     var consent: Consent?
     var relayed: Relayed?
+    /// The proof was given to a program that a deputy brought; nil is false.
+    var isRelayed: Bool?
 
     init(
         method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
@@ -78,13 +80,18 @@ struct Proof: Codable, Sendable {
     func scope(
         for client: any Client, terminal: @autoclosure () -> ProofOrigin.Terminal?
     ) -> Freshness? {
-        if let own = places.process, own == client.process {
+        // A deputy's word on its programs is a bus's: what was proven to a program itself serves none
+        // that is said to be the same.
+        let isSameWay = (isRelayed ?? false) == (client.caller.via != nil)
+        if isSameWay, let own = places.process, own == client.process {
             // A deputy's programs have no context that would end: `relayedFor` limits their proofs
             // instead.
             let context = client.caller.via == nil ? client.context?.identifier : nil
             return context != nil && self.context == context ? .context : .process
         }
-        if isOfProgram(client.caller), sharesTerminal(with: client, terminal()) { return .tty }
+        if isSameWay, isOfProgram(client.caller), sharesTerminal(with: client, terminal()) {
+            return .tty
+        }
         if let own = places.session, own == client.caller.session?.rawValue { return .session }
         return nil
     }

@@ -46,6 +46,10 @@ package struct PolicySuggestion: Sendable {
 
     private mutating func add(_ request: PolicyRequest, _ effect: String) {
         let operation = PolicyOperations(request.operation)
+        guard !Draft.readsAsPattern(request.facts) else {
+            note("A name with a * in it was refused: a rule would take it for a pattern.")
+            return
+        }
         guard let draft = Draft(request.facts, effect, operation) else {
             note("A program that could not be identified was refused; no rule can name it.")
             return
@@ -59,7 +63,9 @@ package struct PolicySuggestion: Sendable {
 
     private mutating func noteForbids(_ ids: [PolicyText], _ request: PolicyRequest) {
         let names = ids.map(\.string).joined(separator: ", ")
-        guard let subject = Draft.subject(request.facts)?.words else { return }
+        guard !Draft.readsAsPattern(request.facts),
+            let subject = Draft.subject(request.facts)?.words
+        else { return }
         note("Nothing overrules \(names). It would have to say: unless: [{subject: {\(subject)}}]")
     }
 
@@ -87,6 +93,19 @@ private struct Draft {
     let itemWords: String
     let isNameless: Bool
 
+    private static let itemFields = [
+        TextField.keychain, .accessGroup, .service, .server, .schema,
+    ]
+
+    /// Whether one of the names that a suggested rule would have is read as a pattern there: it would
+    /// open more than the request asked for.
+    static func readsAsPattern(_ facts: PolicyFacts) -> Bool {
+        ([TextField.unit, .app, .user, .exe] + itemFields).contains { field in
+            guard case .known(let texts) = facts[field] else { return false }
+            return texts.contains { $0.string.contains("*") }
+        }
+    }
+
     /// nil for an unknown program, and for a share of an unknown group.
     init?(_ facts: PolicyFacts, _ effect: String, _ operations: PolicyOperations) {
         guard let subject = Self.subject(facts) else { return nil }
@@ -101,7 +120,7 @@ private struct Draft {
             item.append(.choice(.itemClass, mask: 1 << number))
             words.append("class: " + ChoiceField.itemClass.words[Int(number)])
         }
-        for field in [TextField.keychain, .accessGroup, .service, .server, .schema] {
+        for field in Self.itemFields {
             guard case .known(let texts) = facts[field], let text = texts.first else { continue }
             item.append(.text(field, [.literal(text)]))
             words.append("\(field.name): \(JSONText(text.string))")

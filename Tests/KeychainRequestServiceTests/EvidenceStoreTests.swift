@@ -128,6 +128,21 @@ private struct TestClient: Client {
         #expect(scopes(mine) == [.process])
     }
 
+    @Test func `what was proven to a program serves none that a deputy says is the same`() throws {
+        let store = EvidenceStore(keyring: nil)
+        func scopes(_ client: TestClient) -> [Freshness] {
+            store.evidence(for: client).proofs.map(\.scope)
+        }
+        let (direct, brought) = (TestClient(), TestClient(via: .secretService))
+        store.add([.factor(.passcode)], for: direct, about: [])
+        #expect(scopes(direct) == [.process] && scopes(brought) == [.session])
+        #expect(scopes(TestClient(process: 43)) == [.tty])
+        #expect(scopes(TestClient(process: 43, via: .secretService)) == [.session])
+        store.add([.factor(.touch)], for: brought, about: [])
+        #expect(Set(scopes(direct)) == [.process, .session])
+        #expect(Set(scopes(brought)) == [.session, .process])
+    }
+
     private func relayed(
         process: Int32 = 42, session: Int32? = 7,
         program: Caller.Identity = .trustedExecutable("/usr/bin/git")

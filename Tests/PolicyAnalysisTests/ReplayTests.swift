@@ -101,6 +101,21 @@ import Testing
         #expect(!lines.contains { $0.hasPrefix("  - id: evil") })
     }
 
+    @Test func `is none for a name that a rule would take for a pattern`() {
+        let forbid = PolicySet(rules: [rule("f", .forbid(""))])
+        for field in [TextField.exe, .user, .service, .schema] {
+            let asked = refused { facts in
+                facts[.user] = .known(["ann"])
+                facts[.exe] = .known(["/home/ann/x"])
+                facts[field] = .known(["/home/ann/*"])
+            }
+            for policy in [closed, forbid] {
+                let found = text([asked], policy)
+                #expect(!found.contains("rules:") && !found.contains("subject:"), "\(found)")
+            }
+        }
+    }
+
     @Test func `warns of what can be forged and of what is not told`() {
         let asked = refused { facts in
             facts[.user] = .known(["ann"])
