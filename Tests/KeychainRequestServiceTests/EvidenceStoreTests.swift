@@ -138,7 +138,7 @@ private struct TestClient: Client {
         #expect(scopes(direct) == [.process] && scopes(brought) == [.session])
         #expect(scopes(TestClient(process: 43)) == [.tty])
         #expect(scopes(TestClient(process: 43, via: .secretService)) == [.session])
-        store.add([.factor(.touch)], for: brought, about: [])
+        store.add([.factor(.biometry)], for: brought, about: [])
         #expect(Set(scopes(direct)) == [.process, .session])
         #expect(Set(scopes(brought)) == [.session, .process])
     }
