@@ -50,8 +50,9 @@ static inline int before(const void *left, const void *right) {
 static inline void report(const char *name, double *times, int count) {
     qsort(times, (size_t)count, sizeof *times, before);
     printf("{\"name\": \"%s\", \"count\": %d, \"p10_us\": %.3f, \"p50_us\": %.3f, "
-           "\"p90_us\": %.3f}\n",
-           name, count, times[count / 10], times[count / 2], times[count * 9 / 10]);
+           "\"p90_us\": %.3f, \"p99_us\": %.3f}\n",
+           name, count, times[count / 10], times[count / 2], times[count * 9 / 10],
+           times[count * 99 / 100]);
 }
 
 static inline void pin(int core) {

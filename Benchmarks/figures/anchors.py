@@ -40,6 +40,17 @@ def floors_at_once(many, count=10_000):
     return many * count * 1.1 / (time.monotonic() - began)
 
 
+def floor_beside(many, count=1500):
+    """p99 of a pair's reads, beside so many pairs that read without pause, and for longer."""
+    pairs = [subprocess.Popen([BUILT / "floor", "0", str(4 * count), "/dev/shm", "kept"],
+                              stdout=subprocess.DEVNULL) for _ in range(many)]
+    time.sleep(0.2)
+    measured = floor(0, count, kept=True)["p99_us"]
+    if any(each.poll() is not None for each in pairs) or any([each.wait() for each in pairs]):
+        raise RuntimeError("floor ended early")
+    return measured
+
+
 def bare_read(count=5000):
     return run("floor", "bare", count, "/dev/shm")
 

@@ -181,12 +181,16 @@ def other_user(table, house):
         crowd.heard()
     crowd.end()
     beside.end()
+    floors = [(anchors.floor_beside(0), anchors.floor_beside(32)) for _ in range(2)]
     for what, records in ("quiet", quiet), ("busy", busy):
         table.add(f"read p99, {what}", median(each["p99_us"] for each in records), "µs",
                   note=f"p50 {median(each['p50_us'] for each in records):.0f}")
     table.add("read p99, busy × quiet",
               median(each["p99_us"] for each in busy) / median(each["p99_us"] for each in quiet),
               "×", most=3)
+    table.add("C floor of one pair beside 32 others, p99, busy × quiet",
+              median(busy for _, busy in floors) / median(quiet for quiet, _ in floors), "×",
+              note=f"quiet {median(quiet for quiet, _ in floors):.0f} µs")
 
 
 def firsts(table, house):
