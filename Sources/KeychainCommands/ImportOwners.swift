@@ -2,8 +2,8 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 
-/// Which program an attributed item of another service belongs to: what is known of the pairs that
-/// programs give their items. Of one that fits no line no program is known.
+/// The program that an attributed item of another service belongs to, by the pairs that programs
+/// are known to give their items. The program of an item that fits no line is unknown.
 struct ImportOwners {
     /// Where programs may be: those that are root's files, and that no user can change, count.
     var isInstalled: (String) -> Bool = { TrustedPath.isTrustedAndPublic($0) }
@@ -69,7 +69,8 @@ struct ImportOwners {
         }
     }
 
-    /// The access group of the item's owner; nil where none is known, or its program is not installed.
+    /// The access group of the item's owner; nil where none is known, or its program is not
+    /// installed.
     func group(of item: Attributes) -> String? {
         switch Self.lines.first(where: { $0.fits(item) })?.owner {
         case .family(let name): name

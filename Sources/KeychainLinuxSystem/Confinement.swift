@@ -9,9 +9,9 @@ package enum Confinement {
     /// Of secrets, and of their guard pages.
     private static let lockedBytes: UInt64 = 1024 * 1024
 
-    /// No right of root's, no file, no other process and no system call but those that read a
-    /// descriptor and write to another; bounded memory and `seconds` of the processor's time. What
-    /// needs more ends the process.
+    /// Leaves the process no right of root's, no file, no other process, and no system call but those
+    /// that read one descriptor and write to another; bounds its memory, and its processor time to
+    /// `seconds`. A call or a need beyond that ends the process.
     package static func enter(as account: String, seconds: UInt32) throws(SystemError) {
         try Privileges.drop(to: account)
         guard kc_limit(memoryBytes, 0, UInt64(seconds)) == 0, kc_forbid_files() == 0,

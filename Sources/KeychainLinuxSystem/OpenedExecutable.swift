@@ -35,9 +35,9 @@ package struct OpenedExecutable: Sendable {
     /// where that can't be told.
     var givesRights: Bool { kc_gives_rights(descriptor.number) != 0 }
 
-    /// Whether a process with these credentials has the rights that the file gives: its user where it is
-    /// setuid, its group where it is setgid, and some capability where it bears any. False also where
-    /// that can't be told.
+    /// Whether a process with these credentials has the rights that the file gives: its user where
+    /// it is setuid, its group where it is setgid, and some capability where it bears any. False
+    /// also where that can't be told.
     func hasGivenItsRights(to process: ProcessCredentials) -> Bool {
         var status = stat()
         // Safe: the structure is this function's own.

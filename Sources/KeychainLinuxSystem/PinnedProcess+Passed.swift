@@ -39,8 +39,8 @@ extension PinnedProcess {
     }
 
     /// Whether the process has the rights that its file gives, if it gives any. A process in a user
-    /// namespace of its own may name any file as its executable (prctl(2), PR_SET_MM_MAP) for another
-    /// one that shares its memory: with the name come no rights.
+    /// namespace of its own may name any file as its executable (prctl(2), PR_SET_MM_MAP) for
+    /// another one that shares its memory: with the name come no rights.
     package var hasTheRightsOfItsFile: Bool {
         guard let file = openExecutable() else { return false }
         return !file.givesRights || credentials().map(file.hasGivenItsRights) ?? false

@@ -6,21 +6,22 @@ internal import KeychainModel
 internal import KeychainUserPresence
 internal import KeychainVaults
 
-/// Items of other programs that a search lists which found nothing of the client's own: those that let
-/// the client in, and as locked those about which its user could be asked (docs/design/proofs.md,
-/// Letting in).
+/// Items of other programs that a search lists which found nothing of the client's own: those that
+/// let the client in, and as locked those about which its user could be asked
+/// (docs/design/proofs.md, Letting in).
 ///
-/// That there are such items is told to a program that names a pair of theirs. So the search must name
-/// one that says more than what kind of item it is, and meet few; and a question must be one that would
-/// be put now: a program whose user said no hears what it would hear with no user there.
+/// That there are such items is told to a program that names a pair of theirs. So the search must
+/// name one that says more than what kind of item it is, and meet few; and a question must be one
+/// that would be put now: a program whose user said no hears what it would hear with no user there.
 ///
-/// While the keychain is locked the index tells the same items: a program that hears of none makes a new
-/// secret, and does not find the old one any more.
+/// While the keychain is locked the search finds the same items by the index. A program that is
+/// told of none makes a new secret, and from then on finds that one instead of the old.
 extension KeychainService {
     /// Of more than so many a question could not be understood.
     private static let mostStrangers = 8
 
-    /// Strangers' are none where there are more.
+    /// The items of other programs of which a search tells the client. Strangers' items are left
+    /// out where there are more than `mostStrangers`.
     func othersItems(
         with pairs: Attributes, in keychains: [KeychainName], _ prompts: UserPrompts
     ) -> [RankedMatch] {
@@ -59,8 +60,9 @@ extension KeychainService {
             strangers: strangers)
     }
 
-    /// What is missing before the client may read the item of another program's, where a search would
-    /// list it: who names it has it from one.
+    /// What the client lacks before it may read another program's item; nil where no search would
+    /// list the item. The client has learnt the item's name from such a search: it is 128 random
+    /// bits.
     fileprivate func missing(
         of item: ItemReference, in keychain: OpenKeychain, _ prompts: UserPrompts
     ) -> OthersItem.Missing? {
@@ -71,8 +73,9 @@ extension KeychainService {
         return found.missing
     }
 
-    /// Does what changes items. A program of a deputy's that names an item which it may know of, and
-    /// not change, is refused: what a search listed is not missing all at once.
+    /// Runs `body`, which changes items. A relayed program that names an item which it may know of
+    /// and not change is refused, instead of being told that the item does not exist: a search
+    /// listed it.
     func changing<R>(
         _ query: ItemQuery, for client: any Client, _ body: () throws(RequestError) -> R
     ) throws(RequestError) -> R {
@@ -95,7 +98,7 @@ extension KeychainService {
             _ = try copyMatching(reading, for: client) { _ in }
             return true
         } catch {
-            // Before the rights comes the lock.
+            // The lock is told before the rights.
             guard error != .state(.locked) else { throw error }
             return error != .state(.notFound)
         }
@@ -103,8 +106,8 @@ extension KeychainService {
 }
 
 extension Authorization {
-    /// Of an item that was not found, and that a search would list as locked, the client hears that it
-    /// is locked.
+    /// Refuses a request for one item that was not found and that a search would list as locked:
+    /// the client is told what a search says of it.
     func refuseLocked(_ query: ItemQuery) throws(RequestError) {
         guard client.caller.via != nil, let item = query.references?.first,
             query.references?.count == 1
@@ -119,6 +122,6 @@ extension Authorization {
 }
 
 extension Attributes {
-    /// Whether one of them says more of an item than what kind it is.
+    /// Whether an attribute besides the schema is among them, so that they may single out an item.
     var nameMoreThanSchema: Bool { keys.contains { $0 != .schema } }
 }

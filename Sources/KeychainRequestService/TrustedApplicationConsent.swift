@@ -28,7 +28,7 @@ struct ConsentCandidate {
     let options: ConsentOptions
 }
 
-/// An item of another program's, as a search tells of it.
+/// Another program's item, as a search tells the client of it.
 struct OthersItem {
     /// What the client lacks before it may read the item.
     enum Missing { case unlock, consent, proof }
@@ -41,11 +41,11 @@ struct OthersItem {
 
 /// Lets the user give a program an item that belongs to another one.
 protocol ConsentStep: Sendable {
-    /// nil is "not found": wherever no question is put, the client hears the same as of an item that
-    /// is not there.
+    /// nil is "not found": wherever no question is put, the client hears the same as of an item
+    /// that is not there.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate?
-    /// Items of other programs of which a search tells the client: those that let it in, and of the
-    /// others those that its user could be asked about, so many `strangers` at most.
+    /// The items of other programs of which a search tells the client: all that let it in, and at
+    /// most `strangers` of those that its user could be asked about.
     func othersItems(
         _ query: ItemQuery, _ access: Authorization, strangers: Int
     ) -> [OthersItem]
@@ -68,8 +68,8 @@ struct TrustedApplicationConsent: ConsentStep {
 
     let authentication: Authentication
 
-    /// An item that the user may be asked about if all else allows it. Whatever goes wrong is no more
-    /// than nothing found.
+    /// An item that the user may be asked about if all else allows it. Whatever goes wrong is no
+    /// more than nothing found.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate? {
         let caller = access.client.caller
         var query = search.query
@@ -159,7 +159,8 @@ struct TrustedApplicationConsent: ConsentStep {
             return OthersItem(order: item.order, missing: missing, isStrangers: !isLetIn)
         }
         guard !met.sealed.isEmpty else { return opened }
-        // All that is known of those that don't open, so that a rule which rests on more refuses none.
+        // All that is known of those that don't open, so that a rule which rests on more refuses
+        // none.
         let unread = SealedItem.unread(query)
         var mayAskAboutSealed = false
         switch reading.forecast(.readSecret, of: unread, given) {
@@ -201,7 +202,8 @@ struct TrustedApplicationConsent: ConsentStep {
             remarks: [remark] + access.client.caller.identity.remarks)
     }
 
-    /// Other imported items of the kind, of those that ask for no proof. None where they are very many.
+    /// Other imported items of the kind, of those that ask for no proof. None where they are very
+    /// many.
     private func kin(
         of item: SealedItem, _ reading: AuthorizationContext, _ changing: AuthorizationContext,
         _ keychain: OpenKeychain, _ keys: RequestKeys

@@ -235,9 +235,9 @@ package final class LockCounts: Sendable {
     private let counts = ShortLock(Counts())
     /// Serialises the writing and the removing of keys.
     private let changing = Mutex(())
-    /// The function in a type of its own. A lock hands out its value as a generic one: a bare closure
-    /// is wrapped for that and the wrapped one is written back, so that each look would make every
-    /// later call deeper, until the stack ends.
+    /// The function in a type of its own. A lock hands out its value as a generic one: a bare
+    /// closure is wrapped for that and the wrapped one is written back, so that each look would
+    /// make every later call deeper, until the stack ends.
     private struct Observer: Sendable {
         let call: @Sendable (Change) -> Void
     }

@@ -12,12 +12,12 @@ package enum AttributedCandidate: Sendable {
 
 extension KeychainFile {
     /// Hands out the items of the scope that have all of the query's pairs, in the order they were
-    /// added, until `body` says false. No snapshot is held between two of them. Items that don't open
-    /// are met where the index has them in the scope `sealed`; whether they are besides some groups the
-    /// index does not tell.
+    /// added, until `body` says false. No snapshot is held between two of them. Items that don't
+    /// open are met where the index has them in the scope `sealed`; whether they are besides some
+    /// groups the index does not tell.
     ///
-    /// The index is enough: only before the first unlock, where it is shut too, `.locked` is thrown, if
-    /// there is any item of the class and the query names no references.
+    /// The index is enough: only before the first unlock, where it is shut too, `.locked` is
+    /// thrown, if there is any item of the class and the query names no references.
     package func forEachAttributed(
         _ query: ItemQuery, in scope: SearchScope, sealed: SearchScope,
         keys: borrowing ClassKeys, _ body: (AttributedCandidate) -> Bool
@@ -52,8 +52,8 @@ extension KeychainFile {
             self.sealed = sealed
         }
 
-        /// How items that don't open are told, and those of them that have no other pairs. Both hash
-        /// every pair under every key of the index, and most searches meet no such item.
+        /// How items that don't open are told, and those of them that have no other pairs. Both
+        /// hash every pair under every key of the index, and most searches meet no such item.
         mutating func ofSealed(
             _ keys: borrowing ClassKeys
         ) -> (meant: SearchPlan, whole: SearchPlan) {
@@ -111,8 +111,8 @@ extension KeychainFile {
         }
     }
 
-    /// The item of the groups that is the same as one with these attributes would be; of several the
-    /// one that was changed last. Throws `.locked` where it can't be told.
+    /// The item of the groups that is the same as one with these attributes would be; of several
+    /// the one that was changed last. Throws `.locked` where it can't be told.
     package func findSame(
         as attributes: Attributes, groups: [String], keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> SealedItem? {
@@ -150,8 +150,8 @@ extension SealedItem {
     fileprivate func isBehind(_ other: SealedItem) -> Bool { other.order < order }
 }
 
-/// Where an item stands in the answer to a search: those with the fewest pairs first, then the latest
-/// change, then the identifier. Small, as an answer may have very many.
+/// Where an item stands in the answer to a search: those with the fewest pairs first, then the
+/// latest change, then the identifier. Small, as an answer may have very many.
 package struct AttributedOrder: Sendable, Comparable {
     private let pairs: UInt16
     private let modified: Double
