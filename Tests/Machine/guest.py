@@ -529,6 +529,15 @@ class Console(Shell):
                 said += self.terminal.read_nonblocking(1 << 16, timeout=0.3)
         return said
 
+    def said_within(self, seconds):
+        """A line that is not read holds 277 characters, some sixteen lines of a test: then the
+        guest can say no more."""
+        said, end = "", time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            with contextlib.suppress(pexpect.TIMEOUT):
+                said += self.terminal.read_nonblocking(1 << 16, timeout=left)
+        return said
+
     def login(self, user, password):
         self.terminal.sendline("")
         self.terminal.expect("login: ?$")

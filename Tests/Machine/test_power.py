@@ -44,13 +44,13 @@ def test_what_was_acknowledged_is_there_after_a_power_cut(guest):
     # That one is no longer to be heard.
     disks, said = [], "acknowledged 1\r\n"
     for number in range(CUTS):
-        time.sleep(moments.uniform(0.2, 4))
+        said += console.said_within(moments.uniform(0.2, 4))
         disk = guest.folder / f"cut{number}.qcow2"
         with guest.stopped():
             guest.copy_disk(disk)
             said += console.said_until_now()
         disks.append((disk, acknowledged(said)))
-    time.sleep(moments.uniform(0.2, 4))
+    said += console.said_within(moments.uniform(0.2, 4))
     guest.power_cut()
     said += console.said_until_now()
     guest.start().wait()
