@@ -54,7 +54,6 @@ let cryptography: [Target.Dependency] = [
 ]
 /// Not swift-certificates, which imports any module called Security: that would be a circle.
 let certificates: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
-let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 /// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
 /// and makes a program of the same sources, with libFuzzer in it.
@@ -99,7 +98,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
     ],
@@ -387,7 +385,7 @@ let package = Package(
                 "KeychainDaemon", "KeychainDatabase",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
-                arguments, log,
+                arguments,
             ]),
         program(
             "keychain-auth",

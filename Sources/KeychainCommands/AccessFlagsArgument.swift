@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import KeychainModel
 
 /// What must be proven before an item opens: names of flags with commas between them.
-struct AccessFlagsArgument: ExpressibleByArgument {
+struct AccessFlagsArgument {
     let flags: AccessControlFlags
 
     private static let flagsByName: [(name: String, flag: AccessControlFlags)] = [
@@ -18,23 +18,28 @@ struct AccessFlagsArgument: ExpressibleByArgument {
         ("private-key-usage", .privateKeyUsage),
     ]
 
-    /// Too many for a screen; keychainctl(1) has them.
-    static var allValueStrings: [String] { [] }
-    static var defaultCompletionKind: CompletionKind { .list(["none"] + flagsByName.map(\.name)) }
-    var defaultValueDescription: String { "none" }
+    static let completion = CompletionKind.list(["none"] + flagsByName.map(\.name))
 
     /// `none` stands alone.
-    init?(argument: String) {
+    init(_ text: String) throws(ValidationError) {
         var flags: AccessControlFlags = []
-        if argument != "none" {
-            for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
+        if text != "none" {
+            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let found = Self.flagsByName.first(where: { $0.name == word }) else {
-                    return nil
+                    throw Self.unknown(String(word))
                 }
                 flags.insert(found.flag)
             }
         }
         self.flags = flags
+    }
+
+    private static func unknown(_ word: String) -> ValidationError {
+        let names = flagsByName.map(\.name)
+        let meant = UnknownWord.nearest(to: word, of: names).map { "; did you mean “\($0)”?" }
+        return ValidationError(
+            "there is no flag “\(word)”"
+                + (meant ?? "; there are \(names.joined(separator: ", "))"))
     }
 
     /// nil where the flags contradict each other. No flags are no access control.
@@ -64,7 +69,7 @@ struct AccessFlagsArgument: ExpressibleByArgument {
         }
         if accessControl.needsApplicationPassword { names.append("application-password") }
         if accessControl.operations[.sign] != nil { names.append("private-key-usage") }
-        let again = AccessFlagsArgument(argument: names.joined(separator: ","))?
+        let again = (try? AccessFlagsArgument(names.joined(separator: ",")))?
             .rights(accessControl.protection)?.accessControl
         return again == accessControl ? names : nil
     }

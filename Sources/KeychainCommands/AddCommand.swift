@@ -20,7 +20,9 @@ struct AddCommand: ParsableCommand {
     var group: String?
     @Option(help: "When the item can be opened.")
     var accessible = AccessibilityWord(.whenUnlocked)
-    @Option(help: "What must be proven before it opens, with commas between: user-presence,….")
+    @Option(
+        help: "What must be proven before it opens, with commas between: user-presence,….",
+        completion: AccessFlagsArgument.completion, transform: AccessFlagsArgument.init)
     var flags: AccessFlagsArgument?
     @Option(help: "The keychain; the default keychain when left out.")
     var keychain: String?

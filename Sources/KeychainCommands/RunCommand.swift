@@ -17,7 +17,8 @@ struct RunCommand: ParsableCommand {
         name: .customLong("env"),
         help: ArgumentHelp(
             "A variable, and the item whose secret it gets. May be repeated.",
-            valueName: "variable=item"))
+            valueName: "variable=item"),
+        transform: EnvironmentVariable.init)
     var variables: [EnvironmentVariable] = []
 
     @Option(help: "The keychain; those of the search list when left out.")
@@ -80,14 +81,16 @@ struct RunCommand: ParsableCommand {
 }
 
 /// `VARIABLE=ITEM`, as it was typed.
-struct EnvironmentVariable: ExpressibleByArgument {
+struct EnvironmentVariable {
     let name: String
     let item: String
 
-    init?(argument: String) {
-        guard let sign = argument.firstIndex(of: "=") else { return nil }
-        name = String(argument[..<sign])
-        item = String(argument[argument.index(after: sign)...])
+    init(_ text: String) throws(ValidationError) {
+        guard let sign = text.firstIndex(of: "="), text.index(after: sign) < text.endIndex else {
+            throw ValidationError("write VARIABLE=ITEM")
+        }
+        name = String(text[..<sign])
+        item = String(text[text.index(after: sign)...])
         let letters = name.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -96,6 +99,9 @@ struct EnvironmentVariable: ExpressibleByArgument {
             default: false
             }
         }
-        guard letters, let first = name.first, !first.isNumber, !item.isEmpty else { return nil }
+        guard letters, let first = name.first, !first.isNumber else {
+            throw ValidationError(
+                "a variable's name has letters, digits and underscores, and begins with no digit")
+        }
     }
 }

@@ -34,7 +34,9 @@ struct SetCommand: ParsableCommand {
     var group: String?
     @Option(help: "When a new item can be opened.")
     var accessible: AccessibilityWord?
-    @Option(help: "What must be proven before a new item opens, with commas between.")
+    @Option(
+        help: "What must be proven before a new item opens, with commas between.",
+        completion: AccessFlagsArgument.completion, transform: AccessFlagsArgument.init)
     var flags: AccessFlagsArgument?
     @Option(help: "The keychain; the default keychain for a new item when left out.")
     var keychain: String?

@@ -16,9 +16,7 @@ struct UnknownWord {
                 continue
             }
             guard !word.hasPrefix("-"), word != "help" else { break }
-            let names = command.configuration.subcommands.flatMap(Self.names)
-            guard let nearest = Self.nearest(to: word, of: names) else { return nil }
-            sentence = "There is no command “\(word)”. Did you mean “\(nearest)”?"
+            sentence = "There is no command “\(word)”. \(Self.advice(on: word, command, root))"
             return
         }
         let known = Self.options(of: root, command)
@@ -30,6 +28,24 @@ struct UnknownWord {
             return
         }
         return nil
+    }
+
+    /// The nearest name beside it; else all that are beside it; at the top, where the names fill a
+    /// screen, the command that has one of that name.
+    private static func advice(
+        on word: String, _ command: any ParsableCommand.Type, _ root: any ParsableCommand.Type
+    ) -> String {
+        let beside = command.configuration.subcommands
+        if let nearest = nearest(to: word, of: beside.flatMap(names)) {
+            return "Did you mean “\(nearest)”?"
+        }
+        guard command == root else {
+            return "There are \(beside.map { "“\(names($0)[0])”" }.joined(separator: ", "))."
+        }
+        for other in beside where subcommand(word, of: other) != nil {
+            return "Did you mean “\(names(other)[0]) \(word)”?"
+        }
+        return "keychainctl --help lists them."
     }
 
     private static func names(_ command: any ParsableCommand.Type) -> [String] {

@@ -19,7 +19,9 @@ struct UpdateCommand: ParsableCommand {
     var newGroup: String?
     @Option(help: "When the item can be opened from now on.")
     var newAccessible: AccessibilityWord?
-    @Option(help: "What must be proven from now on, with commas between, or none.")
+    @Option(
+        help: "What must be proven from now on, with commas between, or none.",
+        completion: AccessFlagsArgument.completion, transform: AccessFlagsArgument.init)
     var newFlags: AccessFlagsArgument?
     @Flag(help: "Ask for a new secret.")
     var newSecret = false

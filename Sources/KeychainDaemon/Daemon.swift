@@ -36,6 +36,8 @@ package final class Daemon: Sendable {
     private let vault: KernelVault
     private let locking: Locking
     private let audit: AuditLog
+    private let authenticator: PromptedAuthenticator
+    private let isStopping = Atomic(false)
     private let generations: GenerationKeeper
     private let transfers: BackupTransfers
     private let folder: KeychainFolder
@@ -77,12 +79,13 @@ package final class Daemon: Sendable {
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = UnlockThrottle()
+        let authenticator = PromptedAuthenticator(
+            starter: StarterSocket(
+                path: plan.folders.runtime + "/" + DaemonPlan.starterSocket, log: plan.log),
+            prompters: prompters, accounts: accounts)
         var serviceParts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
-            authenticator: PromptedAuthenticator(
-                starter: StarterSocket(
-                    path: plan.folders.runtime + "/" + DaemonPlan.starterSocket, log: plan.log),
-                prompters: prompters, accounts: accounts),
+            authenticator: authenticator,
             mode: .daemon)
         serviceParts.policy = plan.policy
         serviceParts.evidence = evidence
@@ -137,6 +140,7 @@ package final class Daemon: Sendable {
         self.sessions = sessions
         self.vault = vault
         self.audit = audit
+        self.authenticator = authenticator
     }
 
     /// The machine's keychain exists from the start, as the login keychain does for a user who logs
@@ -180,7 +184,17 @@ package final class Daemon: Sendable {
         return isWatching && servers.run([requests.run, logins.run, offers.run])
     }
 
+    /// Questions that are shown now are answered before anything ends, and all users are served
+    /// meanwhile. A second call waits for none. Returns at once.
     package func stop() {
+        if isStopping.exchange(true, ordering: .relaxed) { return end() }
+        DispatchQueue.global().async { [self] in
+            authenticator.waitForOpenQuestions()
+            end()
+        }
+    }
+
+    private func end() {
         plan.listeners.requests.shutDown()
         plan.listeners.logins.shutDown()
         plan.listeners.offers.shutDown()

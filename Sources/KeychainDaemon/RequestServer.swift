@@ -39,6 +39,7 @@ package final class RequestServer: Sendable {
     private let peers: RelayedPeers
     private let limits: ConnectionLimits
     private let users: ConnectedUsers
+    private let connections = OpenConnections()
 
     /// Programs that the daemon knows by the group of their file.
     struct Programs {
@@ -69,8 +70,11 @@ package final class RequestServer: Sendable {
         deputyProgram = DeputyProgram(programs.deputy)
     }
 
-    /// Returns when the listener is shut down.
-    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+    /// Returns when the listener is shut down and the requests that were under way are answered.
+    package func run() {
+        listener.serve(limits) { [self] in welcome($0, $1) }
+        connections.finish()
+    }
 
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let hasAccount = place.hasAccount() else { return }
@@ -95,7 +99,7 @@ package final class RequestServer: Sendable {
             say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        serve(program, caller, deputy, place.turns)
+        connections.serve(connection) { serve(program, caller, deputy, place.turns) }
     }
 
     private func serve(

@@ -106,6 +106,10 @@ package final class ServerConnection: @unchecked Sendable {
         kc_wait_for_hang_up(descriptor.number, process?.pidfdNumber ?? -1)
     }
 
+    /// Receives nothing more than what has arrived. A thread that waits for a message gets the end
+    /// of the connection; answers are still sent.
+    package func endReceiving() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RD)) }
+
     /// Ends the connection for both sides, also for a thread that waits on it.
     package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }

@@ -25,6 +25,7 @@ package final class PromptedAuthenticator: Authenticator {
     package let starter: any AuthenticationStarter
     package let prompters: PrompterRegistry
     private let budget = PromptRateLimiter()
+    private let open = OpenQuestions()
     private let services = PAMServices()
     package let accounts: AccountNames
 
@@ -35,6 +36,10 @@ package final class PromptedAuthenticator: Authenticator {
         self.prompters = prompters
         self.accounts = accounts
     }
+
+    /// Returns when the questions that are shown now have been answered. Those that are shown later
+    /// are not waited for, so that no program can make this take longer than one question does.
+    package func waitForOpenQuestions() { open.waitForThoseOfNow(atMost: Self.deadline) }
 
     package func canAsk(for client: any Client) -> Bool {
         prompters.prompter(for: client.caller) != nil
@@ -227,6 +232,8 @@ package final class PromptedAuthenticator: Authenticator {
         try prompter.take { client.hasGone() }
         defer { prompter.giveBack() }
         try budget.begin(matter)
+        let number = open.begin()
+        defer { open.end(number) }
         var settled = PromptRateLimiter.Outcome.undecided
         defer { budget.end(matter, settled) }
         do { return try body(prompter, &settled) } catch {

@@ -11,7 +11,6 @@ internal import Glibc
 internal import KeychainRequestService
 internal import KeychainLinuxSystem
 internal import LoginManager
-internal import Logging
 
 /// The daemon's command line: parse, wire, run.
 @main
@@ -51,15 +50,14 @@ struct Keychaind: ParsableCommand {
 
     func run() throws {
         try CrashReport.begin("keychaind")
-        LoggingSystem.bootstrap { StreamLogHandler.standardOutput(label: $0) }
-        let logger = Logger(label: "keychaind")
-        do { try serve(logger) } catch {
-            logger.critical("\(message(for: error))")
+        let log = ServiceLog(of: "keychaind")
+        do { try serve(log) } catch {
+            log.write(message(for: error), .error)
             throw ExitCode.failure
         }
     }
 
-    private func serve(_ logger: Logger) throws {
+    private func serve(_ serviceLog: ServiceLog) throws {
         guard geteuid() == 0 else { throw StartError.notRoot }
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
@@ -68,7 +66,7 @@ struct Keychaind: ParsableCommand {
         // Before there is another thread. systemd's unit has it so too.
         KernelKeyring.joinEmptySession()
         let programs = try Programs()
-        let log: @Sendable (String) -> Void = { logger.info("\($0)") }
+        let log: @Sendable (String) -> Void = { serviceLog.write($0) }
         let inherited = ServiceNotification.inherited()
         let starter = try ownStarter(programs, inherited, log)
         defer { starter?.stop() }
@@ -113,10 +111,10 @@ struct Keychaind: ParsableCommand {
         }
         signals.handle(stop: { daemon.stop() }, reload: { loader.load() })
         ServiceNotification.ready()
-        logger.info("serving \(socket), keychains in \(state)")
+        log("serving \(socket), keychains in \(state)")
         guard daemon.run() else { throw StartError.noThreads }
         ServiceNotification.stopping()
-        logger.info("stopped")
+        log("stopped")
     }
 
     /// The one part with the rights that PAM's modules may need, where systemd has none: it is started

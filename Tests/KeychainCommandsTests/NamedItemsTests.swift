@@ -74,8 +74,10 @@ import Testing
         (["update", "generic-password", "--set-label", "x"], "--new-label"),
         (["get", "mail", "--acount", "me"], "--account"),
         (["lits"], "list"), (["protector", "ad"], "add"), (["stauts", "--json"], "status"),
+        (["explain"], "“policy explain”"), (["access", "list"], "“show”, “add”"),
+        (["nonsense"], "keychainctl --help"),
     ])
-    func `a word that is not known is named with its nearest neighbour`(
+    func `a word that is not known is named with what may have been meant`(
         _ words: [String], _ meant: String
     ) {
         #expect(UnknownWord(in: words, of: KeychainCommand.self)?.sentence.contains(meant) == true)

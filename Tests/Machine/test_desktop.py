@@ -20,16 +20,36 @@ keychainctl get generic-password --service bank >asked 2>&1; echo "=$?" >>asked;
 """.format(SECRET)
 
 
+def begin_a_desktop(guest, autostart, *settings):
+    """Alice's, which runs `autostart`."""
+    home = "/home/alice/.config"
+    guest.run(f"mkdir -p {home}/openbox {home}/systemd/user /etc/lightdm/lightdm.conf.d")
+    guest.run(f"cat >{home}/systemd/user/openbox-session.target", input=TARGET)
+    guest.run(f"cat >{home}/openbox/autostart", input=autostart)
+    guest.run("cat >/etc/lightdm/lightdm.conf.d/test.conf",
+              input="\n".join(["[Seat:*]", "user-session=openbox", *settings, ""]))
+    guest.run(f"chown -R alice: {home}; systemctl start lightdm")
+
+
+def test_a_tpm_opens_the_keychain_of_a_desktop_that_logs_in_by_itself(guest):
+    console = guest.consoles[0].login(*ALICE)
+    assert console.run(f"printf {SECRET} | keychainctl add generic-password --service mail").status == 0
+    added = console.run("keychainctl protector add tpm2 --at-login", [ALICE[1]] * 2)
+    assert added.status == 0, added.text
+    assert console.run("keychainctl lock").status == 0
+    console.logout()
+    begin_a_desktop(guest, "keychainctl get generic-password --service mail >said 2>&1; touch opened\n",
+                    "autologin-user=alice", "autologin-user-timeout=0")
+    wait_for(lambda: guest.run("test -e /home/alice/opened", check=False).status == 0,
+             "the session", 180, pause=2)
+    assert guest.run("cat /home/alice/said").text.strip() == SECRET
+
+
 def test_a_login_on_the_desktop_opens_the_keychain_and_a_question_is_a_window(guest):
     console = guest.consoles[0].login(*ALICE)
     assert console.run(f"printf {SECRET} | keychainctl add generic-password --service mail").status == 0
-    console.run("mkdir -p .config/openbox .config/systemd/user")
     console.logout()
-    guest.run("cat >/home/alice/.config/systemd/user/openbox-session.target", input=TARGET)
-    guest.run("cat >/home/alice/.config/openbox/autostart", input=AUTOSTART)
-    guest.run("chown -R alice: /home/alice/.config; mkdir -p /etc/lightdm/lightdm.conf.d;"
-              " printf '[Seat:*]\\nuser-session=openbox\\ngreeter-hide-users=true\\n'"
-              " >/etc/lightdm/lightdm.conf.d/test.conf; systemctl start lightdm")
+    begin_a_desktop(guest, AUTOSTART, "greeter-hide-users=true")
     wait_for(lambda: guest.run("pgrep --full lightdm-gtk-greeter", check=False).status == 0,
              "the greeter", 180)
     wait_for(lambda: guest.is_drawn(), "the greeter's window", 180, pause=3)

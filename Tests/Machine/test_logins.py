@@ -21,6 +21,9 @@ def test_the_packages_make_a_machine_that_runs(guest):
     for stack in "auth", "session", "password":
         assert guest.run(f"grep -c '^[^#]*pam_keychain.so' /etc/pam.d/common-{stack}").text == "1\n"
     assert guest.run("systemctl show --property=NRestarts --value keychaind").text == "0\n"
+    # The journal has the time and the name already, and nothing that a library complains of.
+    told = guest.run("journalctl --unit=keychaind --output=cat").text
+    assert "\nserving /run/keychain/keychain.sock" in told and "Failed to" not in told, told
 
 
 @pytest.mark.short

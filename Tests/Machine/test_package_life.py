@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from conftest import ALICE, BOB, WORK
-from guest import make_disk
+from guest import make_disk, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Packages"))
 import dpkg  # noqa: E402
@@ -29,17 +29,34 @@ def newer_disk():
     return disk
 
 
-def install(guest, disk):
+def install(guest, disk, *, unpacks="--install"):
     with guest.mounted(disk, "--read-only", format="raw") as folder:
-        return guest.run("DEBIAN_FRONTEND=noninteractive dpkg --force-unsafe-io --install "
+        return guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg --force-unsafe-io {unpacks} "
                          f"{folder}/*.deb", seconds=300).text
+
+
+def state(guest, unit):
+    return guest.run(f"systemctl show --property=ActiveState --value {unit}").text.strip()
 
 
 def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk):
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format("kept")).status == 0
+    guarded = "keychainctl {} generic-password --service bank --account me"
+    assert console.run(f"printf asked | {guarded.format('add')} --flags user-presence").status == 0
     before = guest.run("systemctl show --property=MainPID --value keychaind").text
-    install(guest, newer_disk)
+    install(guest, newer_disk, unpacks="--unpack")
+    # A question that is open when the service is restarted is answered first.
+    console.send(guarded.format("get"))
+    console.terminal.expect("assword: ?$")
+    guest.run("systemd-run --quiet --unit=upgrade --setenv=DEBIAN_FRONTEND=noninteractive"
+              " dpkg --configure --pending")
+    wait_for(lambda: state(guest, "keychaind") == "deactivating", "the service to end")
+    console.terminal.sendline(ALICE[1])
+    console.terminal.expect("asked\r")
+    console.terminal.expect_exact(console.PROMPT)
+    wait_for(lambda: state(guest, "upgrade") == "inactive", "the upgrade to go on", 120)
+    assert guest.run("dpkg --audit").text == ""
     assert guest.run("systemctl show --property=MainPID --value keychaind").text != before
     assert console.run(GET).text.strip() == "kept"
 

@@ -42,27 +42,62 @@ def test_a_locked_session_and_a_suspended_machine_lock_the_keychain(guest):
     console.logout()
 
 
-@pytest.mark.short
-def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
+class Partition:
+    """Of the machine's second disk, where each boot looks by itself."""
+    wakes_with = ""
+
+    def __init__(self, guest):
+        guest.run("swapon /dev/vdb")
+
+    def image(self, guest):
+        raw(guest.folder / "swap.qcow2", guest.folder / "swap.raw")
+        return guest.folder / "swap.raw"
+
+
+class File:
+    """On the root's file system: the kernel is told at which page of the disk it begins."""
+
+    def __init__(self, guest):
+        guest.run("dd if=/dev/zero of=/swapfile bs=1M count=1100 status=none; chmod 600 /swapfile"
+                  " && mkswap --quiet /swapfile && swapon /swapfile")
+        extents = guest.run("filefrag -v /swapfile").text
+        start = re.search(r"^ *0: +\d+\.\. *\d+: +(\d+)\.\.", extents, re.MULTILINE)[1]
+        # As at a boot with these words, by which systemd finds the file.
+        self.wakes_with = f"resume=/dev/vda resume_offset={start}"
+        guest.run(f"echo {start} >/sys/power/resume_offset && cat /sys/block/vda/dev >/sys/power/resume")
+
+    def image(self, guest):
+        disk, image = guest.folder / "disk.raw", guest.folder / "swap.raw"
+        raw(guest.disk, disk)
+        subprocess.run(["debugfs", "-R", f"dump /swapfile {image}", disk], check=True,
+                       capture_output=True)
+        disk.unlink()
+        return image
+
+
+def raw(disk, path):
+    subprocess.run(["qemu-img", "convert", "-O", "raw", disk, path], check=True)
+
+
+@pytest.mark.parametrize("place", [pytest.param(Partition, marks=pytest.mark.short), File])
+def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest, place):
     """Without them a ticket and the vault key open nothing. What the test reads itself stays in
     memory, so it reads in a branch of the machine's life that is left again."""
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format(SECRET)).status == 0
     assert console.run(GET + " >/dev/null").status == 0
     console.run(f"export MARKER={MARKER}")
+    swap = place(guest)
     guest.save("before the keys are read")
     sealed = sealed_class_keys(guest)
     assert {name.split(":")[0] for name in sealed} == {"unlock", "first-unlock"}
     guest.go_back("before the keys are read")
 
     # A moment later, so that this call ends before.
-    guest.run("swapon /dev/vdb"
-              " && systemd-run --on-active=1s --timer-property=AccuracySec=100ms systemctl hibernate")
+    guest.run("systemd-run --on-active=1s --timer-property=AccuracySec=100ms systemctl hibernate")
     guest.process.wait(180)
     guest.power_cut()
-    image = guest.folder / "swap.raw"
-    subprocess.run(["qemu-img", "convert", "-O", "raw", guest.folder / "swap.qcow2", image],
-                   check=True)
+    image = swap.image(guest)
     sought = {"marker": MARKER.encode(), **sealed}
     with open(image, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
         found = [name for name, key in sought.items() if memory.find(key) >= 0]
@@ -70,7 +105,7 @@ def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
     # The marker shows that memory is in it as it was.
     assert found == ["marker"]
 
-    guest.start()
+    guest.start(kernel=swap.wakes_with)
     # The shell is the one of before.
     console = guest.consoles[0]
     console.wait_awake()

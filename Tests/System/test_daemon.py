@@ -3,12 +3,14 @@
 
 import fcntl
 import os
+import re
 import socket
 import stat
 import subprocess
+import time
 
 import world
-from conftest import ALICE
+from conftest import ALICE, BOB
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail --account me"
@@ -27,6 +29,59 @@ def test_sigterm_ends_it_cleanly_and_takes_its_sockets_back(daemon):
     assert daemon.stop() == 0
     assert any(line.endswith("stopped") for line in daemon.log().splitlines())
     assert not any((world.RUN / name).exists() for name in SOCKETS)
+
+
+def test_sigterm_lets_a_question_be_answered_and_serves_all_meanwhile(login, daemon):
+    asked, other = login(), login(BOB)
+    assert asked.run(ADD + " --flags user-presence").status == 0
+    assert other.run(ADD).status == 0
+    asks(asked)
+    daemon.process.terminate()
+    time.sleep(1)
+    assert other.run(GET).text.strip() == "s3cret"
+    # A question that came later is not waited for.
+    later = login()
+    asks(later)
+    assert daemon.process.poll() is None
+    asked.terminal.sendline(ALICE[1])
+    asked.terminal.expect("s3cret\r\n<status 0>")
+    assert daemon.process.wait(world.PATIENCE) == 0
+    later.terminal.expect(r"<status (\d+)>")
+    assert later.terminal.match.group(1) != "0"
+
+
+def test_a_second_sigterm_waits_for_no_question(login, daemon):
+    asked = login()
+    assert asked.run(ADD + " --flags user-presence").status == 0
+    asks(asked)
+    daemon.process.terminate()
+    time.sleep(1)
+    assert daemon.process.poll() is None
+    began = time.monotonic()
+    assert daemon.stop() == 0
+    assert time.monotonic() - began < 15
+    asked.terminal.expect(r"<status (\d+)>")
+
+
+def asks(shell):
+    shell.send(GET + "; echo \"<status $?>\"")
+    shell.terminal.expect("(?m)assword: ?$")
+
+
+def test_its_log_begins_with_the_time_and_for_the_journal_with_the_urgency(daemon):
+    assert all(re.match(r"\d{4}-\d\d-\d\dT[\d:]{8}Z keychaind: ", line)
+               for line in daemon.log().splitlines() if not line.startswith("/")), daemon.log()
+    daemon.stop()
+    log = daemon.log_path.stat()
+    before = daemon.log()
+    daemon.start(environment={"JOURNAL_STREAM": f"{log.st_dev}:{log.st_ino}"})
+    lines = daemon.log().removeprefix(before).splitlines()
+    assert lines and all(line.startswith("<6>") for line in lines), lines
+    # Output that leads elsewhere is no journal.
+    daemon.stop()
+    before = daemon.log()
+    daemon.start(environment={"JOURNAL_STREAM": f"{log.st_dev}:{log.st_ino + 1}"})
+    assert "<6>" not in daemon.log().removeprefix(before)
 
 
 def test_its_sockets_are_open_to_whom_they_are_for(daemon):
