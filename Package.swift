@@ -626,7 +626,10 @@ let package = Package(
             ]),
         clientTests(
             "LocalAuthenticationTests", .v6,
-            ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
+            [
+                "KeychainEndpoints", "LocalAuthentication", "Security", "KeychainMessages",
+                "KeychainModel",
+            ]),
         clientTests(
             "KeychainForSwiftTests", .v6,
             [

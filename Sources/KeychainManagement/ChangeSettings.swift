@@ -10,7 +10,7 @@ internal import KeychainVaults
 
 extension KeychainManagement {
     /// Changes when a keychain locks. Any program of its user may have it lock sooner; the user is
-    /// asked before it stays unlocked longer.
+    /// asked before it stays unlocked longer, unless the program gave the keychain's own password.
     package func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for client: any Client
     ) throws(RequestError) {
@@ -19,6 +19,8 @@ extension KeychainManagement {
             try setLabel(label, of: keychain, for: client)
             if change.isOfLabelAlone { return }
         }
+        // The own process locks nothing by itself.
+        guard isDaemon else { throw .invalid(.notImplemented) }
         guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
         let asked = try settings(of: keychain)
         let new = try prompts(client).authorize {
@@ -26,7 +28,9 @@ extension KeychainManagement {
             let old = try settings(of: keychain)
             guard old == asked else { throw .refused(.authenticationFailed) }
             let new = old.changed(by: change)
-            if new.isLooser(than: old), proven.isEmpty {
+            if new.isLooser(than: old), proven.isEmpty,
+                !givenPasswords.has(keychain.id, by: client.caller)
+            {
                 return .allowAfter(
                     Requirement(.factor(.presence)),
                     Question(.keepOpen, names: [], itemCount: 0, reason: client.context?.reason))

@@ -17,6 +17,7 @@ package struct KeychainManagement: Sendable {
     /// False in embedded mode, where the files are the user's own.
     let isDaemon: Bool
     package let changes = ChangeFeed()
+    let givenPasswords = GivenPasswords()
 
     var vault: any KeyVault { resync.vault }
     var protectors: Protectors { resync.protectors }
@@ -80,6 +81,7 @@ package struct KeychainManagement: Sendable {
             let keys = try protectors.unlock(keychain, password)
             // A new keychain is unlocked for the login that made it, if there is one.
             try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
+            givenPasswords.note(keychain.id, by: client.caller)
         }
     }
 
@@ -98,6 +100,7 @@ package struct KeychainManagement: Sendable {
         guard mayGo() else { throw .invalid(.notImplemented) }
         try folder.delete(keychain)
         try vault.forget(keychain)
+        givenPasswords.forget(keychain.id)
         tell(.deleted, of: keychain.id, by: client)
     }
 
@@ -113,6 +116,7 @@ package struct KeychainManagement: Sendable {
             try resync.unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
+        givenPasswords.note(keychain.id, by: client.caller)
     }
 
     package func lock(_ name: String?, for client: any Client) throws(RequestError) {
@@ -122,6 +126,7 @@ package struct KeychainManagement: Sendable {
         guard isProtected || (isDaemon && !keychain.isSystem) else { throw .state(.passcodeNotSet) }
         try vault.lock(keychain)
         authentication.forget(client.caller.user)
+        givenPasswords.forget(keychain.id)
     }
 
     package func setPassword(

@@ -123,18 +123,19 @@ extension KeychainEndpoint {
     /// An application password of the context's that turns out to be wrong is taken out of it, and
     /// the verb sent once more: the user is asked for it, or it is refused as without one.
     package func send<V: Verb>(
-        _ verb: V, in context: AuthenticationContext? = nil
+        _ verb: V, in context: AuthenticationContext? = nil,
+        endedBy cancellation: Cancellation? = nil
     ) throws(RequestError) -> V.Answer {
         let password = context?.applicationPassword
         do throws(RequestError) {
-            return try send(verb, in: context, cancellation: nil)
+            return try send(verb, in: context, cancellation: cancellation)
         } catch {
             guard error == .refused(.wrongApplicationPassword), let context, let password else {
                 throw error
             }
             context.remove(wrong: password)
         }
-        return try send(verb, in: context, cancellation: nil)
+        return try send(verb, in: context, cancellation: cancellation)
     }
 }
 

@@ -221,6 +221,17 @@ public typealias Attributes = [AttributeName: AttributeValue]
 /// query value is converted).
 public enum AttributeKind: Sendable, Hashable {
     case blob, data, string, number, date, uuid
+
+    /// Whether a converted value may be of this type.
+    public func includes(_ value: AttributeValue) -> Bool {
+        switch (self, value) {
+        case (.blob, .date), (.number, .data), (.number, .date): false
+        case (.blob, _), (.number, _), (.data, .data), (.uuid, .data), (.string, .string),
+            (.date, .date):
+            true
+        case (.data, _), (.uuid, _), (.string, _), (.date, _): false
+        }
+    }
 }
 
 /// One row of the attribute tables (docs/secitem.md, Attributes). A class, as rows are looked up
@@ -263,6 +274,14 @@ extension ItemClass {
     public func rule(for name: AttributeName) -> AttributeRule? {
         if let rule = attributeRules[name] { return rule }
         return self == .attributed && name.pairName != nil ? Self.pairRule : nil
+    }
+
+    /// Throws where an item of the class can't have these attributes.
+    public func check(_ attributes: Attributes) throws(RequestError) {
+        for (name, value) in attributes {
+            guard let rule = rule(for: name) else { throw .invalid(.noSuchAttribute) }
+            guard rule.kind.includes(value) else { throw .invalid(.badRequest) }
+        }
     }
 
     /// Every attribute the class has, except accessibility, access control and pairs, by name.

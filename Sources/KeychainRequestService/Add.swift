@@ -22,6 +22,7 @@ extension KeychainService {
         guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else {
             throw .invalid(.dataTooLarge)
         }
+        try item.itemClass.check(item.attributes)
         let id = try keychainForNew(item.keychain, for: client.caller)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         if item.itemClass == .attributed {

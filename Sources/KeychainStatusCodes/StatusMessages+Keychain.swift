@@ -2,7 +2,7 @@
 
 extension StatusMessages {
     static let keychain: [Int32: String] = [
-        -25291: "No keychain is available.",
+        -25291: "No keychain is available. You may need to restart your computer.",
         -25292: "This keychain cannot be modified.",
         -25293: "The user name or passphrase you entered is not correct.",
         -25294: "The specified keychain could not be found.",

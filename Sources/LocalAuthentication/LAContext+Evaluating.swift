@@ -23,8 +23,8 @@ extension LAContext {
         guard var context = authentication else { throw LAError(.invalidContext) }
         context.reason = reason
         let cancellation = Cancellation()
-        state.withLock { $0.waiting.append(cancellation) }
-        defer { state.withLock { $0.waiting.removeAll { $0 === cancellation } } }
+        guard enter(cancellation) else { throw LAError(.invalidContext) }
+        defer { leave(cancellation) }
         do {
             _ = try KeychainEndpointChoice.current().send(
                 Authenticate(constraint), in: context, cancellation: cancellation)

@@ -131,7 +131,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Ends every evaluation in progress, and forgets the proofs. The context can't be used
+    /// Ends every evaluation and item call in progress, and forgets the proofs. The context can't be used
     /// afterwards.
     open func invalidate() {
         let (context, waiting) = state.withLock { state in
@@ -179,5 +179,17 @@ extension LAContext: AuthenticationContextCarrier {
     package var authentication: AuthenticationContext? {
         wasUsed.withLock { $0 = true }
         return state.withLock { $0.authentication }
+    }
+
+    package func enter(_ cancellation: Cancellation) -> Bool {
+        state.withLock { state in
+            guard state.authentication != nil else { return false }
+            state.waiting.append(cancellation)
+            return true
+        }
+    }
+
+    package func leave(_ cancellation: Cancellation) {
+        state.withLock { $0.waiting.removeAll { $0 === cancellation } }
     }
 }

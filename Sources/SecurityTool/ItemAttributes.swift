@@ -13,29 +13,37 @@ struct ItemAttributes {
     private var mayAsk = false
     var secret: HeldSecret?
 
-    init(_ pairs: [String]) throws(CommandFailure) {
+    private static let synchronizable: [String: ItemQuery.Synchronizable] = [
+        "0": .no, "1": .yes, "syna": .any,
+    ]
+
+    init(_ pairs: [String]) throws(RequestError) {
         for pair in pairs {
-            guard let sign = pair.firstIndex(of: "=") else { throw .usage }
+            guard let sign = pair.firstIndex(of: "=") else { throw .invalid(.badRequest) }
             let value = String(pair[pair.index(after: sign)...])
             try take(String(pair[..<sign]), value)
         }
     }
 
-    private mutating func take(_ name: String, _ value: String) throws(CommandFailure) {
+    private mutating func take(_ name: String, _ value: String) throws(RequestError) {
         switch name {
         case "class":
             guard let found = ItemClass(code: value), ItemClass.ofSecItem.contains(found) else {
-                throw .usage
+                throw .invalid(.noSuchClass)
             }
             itemClass = found
         case "agrp": group = value
         case "pdmn":
-            guard let found = Accessibility(code: value) else { throw .usage }
+            guard let found = Accessibility(code: value) else { throw .invalid(.badRequest) }
             accessible = found
         case "accc":
-            guard let found = AccessControlText.value(of: value) else { throw .usage }
+            guard let found = AccessControlText.value(of: value) else {
+                throw .invalid(.badRequest)
+            }
             rights = found
-        case "sync": synchronizable = value == "syna" ? .any : value == "1" ? .yes : .no
+        case "sync":
+            guard let found = Self.synchronizable[value] else { throw .invalid(.badRequest) }
+            synchronizable = found
         case "u_AuthUI": mayAsk = value == "u_AuthUIA"
         case "v_Data": secret = PasswordPrompt.given(value)
         default: attributes.append((AttributeName(rawValue: name), value))
@@ -48,14 +56,14 @@ struct ItemAttributes {
         return (["class=\(itemClass?.code ?? "")"] + given).joined(separator: ",")
     }
 
-    func query(reference: String?) throws(CommandFailure) -> ItemQuery {
-        let named = try reference.map { text throws(CommandFailure) in
+    func query(reference: String?) throws(RequestError) -> ItemQuery {
+        let named = try reference.map { text throws(RequestError) in
             guard let bytes = Base64.bytes(text), let found = ItemReference(bytes: bytes),
                 ItemClass.ofSecItem.contains(found.itemClass)
-            else { throw .usage }
+            else { throw .invalid(.badRequest) }
             return found
         }
-        guard let itemClass = itemClass ?? named?.itemClass else { throw .usage }
+        guard let itemClass = itemClass ?? named?.itemClass else { throw .invalid(.badRequest) }
         var query = ItemQuery(itemClass)
         query.references = named.map { [$0] }
         query.attributes = try values(for: itemClass)
@@ -66,20 +74,22 @@ struct ItemAttributes {
         return query
     }
 
-    func newItem() throws(CommandFailure) -> NewItem {
-        guard let itemClass else { throw .usage }
+    func newItem() throws(RequestError) -> NewItem {
+        guard let itemClass else { throw .invalid(.badRequest) }
         var item = NewItem(itemClass)
         item.attributes = try values(for: itemClass)
         item.accessGroup = group
         item.isSynchronizable = synchronizable == .yes
-        item.accessible = rights?.protection ?? accessible ?? .whenUnlocked
+        item.accessible = rights?.protection ?? accessible ?? itemClass.defaultAccessibility
         item.accessControl = rights
         return item
     }
 
-    func change() throws(CommandFailure) -> ItemChange {
+    /// The change of items of a class, which stays theirs.
+    func change(of changed: ItemClass) throws(RequestError) -> ItemChange {
+        guard itemClass == nil else { throw .invalid(.noSuchAttribute) }
         var change = ItemChange()
-        change.attributes = try values(for: itemClass ?? .genericPassword)
+        change.attributes = try values(for: changed)
         change.accessGroup = group
         change.isSynchronizable = synchronizable.map { $0 == .yes }
         if let rights {
@@ -92,14 +102,18 @@ struct ItemAttributes {
         return change
     }
 
-    private func values(for itemClass: ItemClass) throws(CommandFailure) -> Attributes {
+    /// As with the library, a name of four letters that the class lacks is no attribute, and any
+    /// other name makes no sense.
+    private func values(for itemClass: ItemClass) throws(RequestError) -> Attributes {
         var values: Attributes = [:]
         for (name, text) in attributes {
-            switch itemClass.attributeRules[name]?.kind {
+            guard let rule = itemClass.attributeRules[name] else {
+                throw .invalid(name.rawValue.utf8.count == 4 ? .noSuchAttribute : .badRequest)
+            }
+            switch rule.kind {
             case .number: values[name] = Int64(text).map(AttributeValue.number) ?? .string(text)
-            case .data: values[name] = .data(HexDigits.bytes(text) ?? Array(text.utf8))
-            // The service refuses an attribute that the class lacks.
-            default: values[name] = .string(text)
+            case .data, .uuid: values[name] = .data(HexDigits.bytes(text) ?? Array(text.utf8))
+            case .blob, .string, .date: values[name] = .string(text)
             }
         }
         return values

@@ -31,19 +31,14 @@ struct ItemCommand {
         guard !pairs.isEmpty || options["P"] != nil, actions.count <= 1,
             !(isChange && options.has("g"))
         else { throw .usage }
-        var attributes = try ItemAttributes(pairs)
         let secret = try secret()
         switch actions.first {
-        case "a": try add(attributes, secret)
-        case "u":
-            let new = try ItemAttributes(options.all("u").flatMap(Self.pairs))
-            try update(try query(attributes), new, secret)
-        case "D": try delete(try query(attributes))
+        case "a": try add(pairs, secret)
+        case "u": try update(pairs, options.all("u").flatMap(Self.pairs), secret)
+        case "D": try delete(pairs)
         case "s":
             throw .absent("item: -s: keychainctl update --new-group moves items to another group")
-        default:
-            if let secret { attributes.secret = secret }
-            try find(try query(attributes))
+        default: try find(pairs)
         }
     }
 
@@ -60,7 +55,7 @@ struct ItemCommand {
         } catch { throw .said("security: \(file): can't be read\n", exit: 1) }
     }
 
-    private func query(_ attributes: ItemAttributes) throws(CommandFailure) -> ItemQuery {
+    private func query(_ attributes: ItemAttributes) throws(RequestError) -> ItemQuery {
         var query = try attributes.query(reference: options["P"])
         let limit = options["l"].map(PasswordMatch.leadingNumber) ?? 0
         query.limit = limit > 0 ? Int(limit) : nil
@@ -68,10 +63,10 @@ struct ItemCommand {
         return query
     }
 
-    private func find(_ query: ItemQuery) throws(CommandFailure) {
-        var query = query
-        query.returnFields = options.has("g") ? [.attributes, .data] : .attributes
+    private func find(_ pairs: [String]) throws(CommandFailure) {
         do throws(RequestError) {
+            var query = try query(ItemAttributes(pairs))
+            query.returnFields = options.has("g") ? [.attributes, .data] : .attributes
             let items = try session.send(CopyMatching(query))
             let text = ItemText(showsReferences: options.has("p"))
             session.output.write(
@@ -83,28 +78,29 @@ struct ItemCommand {
         }
     }
 
-    private func add(
-        _ attributes: ItemAttributes, _ secret: HeldSecret?
-    ) throws(CommandFailure) {
-        let item = try attributes.newItem()
+    private func add(_ pairs: [String], _ secret: HeldSecret?) throws(CommandFailure) {
         do throws(RequestError) {
+            let attributes = try ItemAttributes(pairs)
+            let item = try attributes.newItem()
             _ = try session.send(Add(item, secret: secret ?? attributes.secret, returning: []))
         } catch { throw Self.failure(error, "SecItemAdd") }
     }
 
     private func update(
-        _ query: ItemQuery, _ new: ItemAttributes, _ secret: HeldSecret?
+        _ pairs: [String], _ changed: [String], _ secret: HeldSecret?
     ) throws(CommandFailure) {
-        let change = try new.change()
         do throws(RequestError) {
+            let query = try query(ItemAttributes(pairs))
+            let new = try ItemAttributes(changed)
+            let change = try new.change(of: query.itemClass)
             _ = try session.send(Update(query, change, secret: secret ?? new.secret))
         } catch { throw Self.failure(error, "SecItemUpdate") }
     }
 
-    private func delete(_ query: ItemQuery) throws(CommandFailure) {
-        do throws(RequestError) { _ = try session.send(Delete(query)) } catch {
-            throw Self.failure(error, "SecItemDelete")
-        }
+    private func delete(_ pairs: [String]) throws(CommandFailure) {
+        do throws(RequestError) {
+            _ = try session.send(Delete(query(ItemAttributes(pairs))))
+        } catch { throw Self.failure(error, "SecItemDelete") }
     }
 
     /// Two lines, and exit status 1 for every error.

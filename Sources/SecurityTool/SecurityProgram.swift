@@ -54,7 +54,7 @@ package struct SecurityProgram {
             session.output.write(Self.usage)
             return CommandFailure.usageExit
         }
-        return perform(global.words, isVerbose: isVerbose)
+        return perform(global.words, isVerbose: isVerbose) & 0xFF
     }
 
     private static let usage = """
@@ -86,13 +86,14 @@ package struct SecurityProgram {
             }
             guard let name = words.first else { continue }
             if name == "quit" || name == "exit" { return last }
-            last = perform(words, isVerbose: isVerbose)
+            let result = perform(words, isVerbose: isVerbose)
+            last = result & 0xFF
             if last == 255 { return 0 }
-            if last != 0 { session.output.complain("\(name): returned \(last)\n") }
+            if result != 0 { session.output.complain("\(name): returned \(result)\n") }
         }
     }
 
-    /// Runs one command with its arguments.
+    /// Runs one command with its arguments, and returns its result: 0, a status, or an exit status.
     private func perform(_ words: [String], isVerbose: Bool) -> Int32 {
         let command = CommandTable.command(words[0])
         if isVerbose {
@@ -114,7 +115,7 @@ package struct SecurityProgram {
             session.output.complain(error.text)
             // The front end shows the usage for exit status 2, whatever caused it.
             if error.exit == CommandFailure.usageExit { session.output.tell(command.usage) }
-            return error.exit
+            return error.result
         }
     }
 

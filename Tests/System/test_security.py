@@ -40,6 +40,24 @@ def test_a_keychain_of_its_own_is_locked_and_unlocked(shell):
     assert "lock-on-sleep use-lock-interval timeout=600s" in shown.text
 
 
+def test_a_script_that_gave_the_password_has_the_keychain_stay_open_longer(shell):
+    """Without a question, as in a job of CI."""
+    looser = "security set-keychain-settings build.keychain </dev/null"
+    alone = f"setsid -w {looser}"
+    assert shell.run("security create-keychain -p secret build.keychain").status == 0
+    assert shell.run("setsid -w keychainctl settings build --lock-on-sleep no </dev/null").status != 0
+    assert shell.run(alone).status == LOCKED
+    assert shell.run(looser).status == 0
+    assert shell.run("security set-keychain-settings -t 600 build.keychain </dev/null").status == 0
+    # What was given before a lock counts no longer.
+    assert shell.run("security lock-keychain build.keychain").status == 0
+    assert shell.run("keychainctl unlock build", ["secret"]).status == 0
+    assert shell.run(f"{looser} 2>&1 | cat", [ALICE[1]]).text.count("keep a keychain open") == 1
+    # The login keychain's is the user's own.
+    assert shell.run(f"security unlock-keychain -p '{ALICE[1]}'").status == 0
+    assert shell.run("setsid -w security set-keychain-settings </dev/null").status == LOCKED
+
+
 def test_what_another_program_keeps_is_not_read_where_no_user_can_be_asked(shell):
     assert shell.run("printf x | keychainctl add generic-password --service other").status == 0
     read = shell.run("setsid -w security find-generic-password -s other -w </dev/null")

@@ -77,7 +77,9 @@ extension AttributeRecord {
             attributes = attributes.filter { $0.key.pairName == nil }
         }
         for (name, value) in change.attributes where name != .accessible && name != .accessControl {
-            guard let rule = itemClass.rule(for: name) else { throw .badChange }
+            guard let rule = itemClass.rule(for: name), rule.kind.includes(value) else {
+                throw .badChange
+            }
             switch (rule.update, name) {
             case (.refused, _): throw .badChange
             case (.ignored, _), (.overwritten, _): continue

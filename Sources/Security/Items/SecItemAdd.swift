@@ -44,7 +44,7 @@ func addItem(_ addition: Addition) throws(RequestError) -> CFTypeRef? {
 }
 
 private func add(
-    _ part: Addition.Part, _ returnFields: ReturnFields, in context: AuthenticationContext?
+    _ part: Addition.Part, _ returnFields: ReturnFields, in context: CallContext?
 ) throws(RequestError) -> Item {
     let returnFields = returnFields.needed(of: part.item.itemClass)
     return try KeychainEndpointChoice.current().send(
@@ -53,7 +53,7 @@ private func add(
 
 /// Throws `.duplicate` only where both items exist already.
 private func add(
-    certificate: Addition.Part, key: Addition.Part, in context: AuthenticationContext?
+    certificate: Addition.Part, key: Addition.Part, in context: CallContext?
 ) throws(RequestError) {
     let hasCertificate = try isDuplicate(certificate, in: context)
     let hasKey = try isDuplicate(key, in: context)
@@ -61,7 +61,7 @@ private func add(
 }
 
 private func isDuplicate(
-    _ part: Addition.Part, in context: AuthenticationContext?
+    _ part: Addition.Part, in context: CallContext?
 ) throws(RequestError) -> Bool {
     do {
         _ = try add(part, [], in: context)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainCertificates
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
@@ -19,7 +20,7 @@ struct Addition {
 
     let target: Target
     let returnFields: ReturnFields
-    let context: AuthenticationContext?
+    let context: CallContext?
     /// nil means the default keychain.
     let keychain: String?
 

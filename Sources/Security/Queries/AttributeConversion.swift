@@ -29,10 +29,16 @@ extension AttributeKind {
         case .data(let data): return .data(data.copiedBytes)
         case .string(let text): return .data(Array(text.utf8))
         case .number(let number):
-            let bits = UInt32(truncatingIfNeeded: number)
-            return .data((0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) })
+            return Self.fourBytes(number)
+        case .real(let real) where real.isFinite:
+            return Self.fourBytes(Int64(exactly: real.rounded(.towardZero)) ?? 0)
         default: throw .invalid(.badRequest)
         }
+    }
+
+    private static func fourBytes(_ number: Int64) -> AttributeValue {
+        let bits = UInt32(truncatingIfNeeded: number)
+        return .data((0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) })
     }
 
     private func string(_ given: QueryValue) throws(RequestError) -> AttributeValue {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainCertificates
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
@@ -20,7 +21,7 @@ final class Selection {
     /// The keychains to search; nil means those of the user's search list.
     let keychains: [String?]
     let returnFields: ReturnFields
-    let context: AuthenticationContext?
+    let context: CallContext?
     /// nil means no limit.
     let limit: Int?
     let certificateFilter: CertificateFilter

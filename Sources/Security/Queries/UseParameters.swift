@@ -21,14 +21,7 @@ struct UseParameters {
     }
 
     /// The context with proofs made before, and proofs that may be made again.
-    func context() throws(RequestError) -> AuthenticationContext? {
-        guard let carrier else { return nil }
-        // An ended context has no proofs, and can't get any.
-        guard let authentication = carrier.authentication else {
-            throw .refused(.authenticationFailed)
-        }
-        return authentication
-    }
+    func context() throws(RequestError) -> CallContext? { try carrier.map(CallContext.init) }
 
     mutating func add(
         _ key: QueryParameters.UseKey, _ value: QueryValue

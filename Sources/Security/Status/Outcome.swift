@@ -14,7 +14,17 @@ func status(
         unsafe result?.pointee = object
         return errSecSuccess
     } catch {
-        return error.status
+        return error.statusOfItemCall
+    }
+}
+
+extension RequestError {
+    /// Item calls know keychains as one store, and no file that is not valid.
+    fileprivate var statusOfItemCall: OSStatus {
+        switch self {
+        case .failed(.damaged), .failed(.keychainGone): errSecNotAvailable
+        default: status
+        }
     }
 }
 

@@ -12,8 +12,13 @@ enum CertificateChanges {
         let keychain = options["k"]
         var result: Int32 = 0
         for file in options.words {
-            let objects = try CertificateFile.objects(file, "SecCertificateCreateFromData")
-            for object in objects where object.itemClass == .certificate {
+            let certificates = try CertificateFile.objects(file, "SecCertificateCreateFromData")
+                .filter { $0.itemClass == .certificate }
+            if certificates.isEmpty {
+                session.output.complain("security: \(file): there is no certificate in it\n")
+                result = 1
+            }
+            for object in certificates {
                 do throws(RequestError) {
                     _ = try session.send(NewObject(object, keychain: keychain).add)
                 } catch {

@@ -102,8 +102,15 @@ enum AccessText {
             "        applications (\(trusted.applications.count)):",
         ]
         for (number, application) in trusted.applications.enumerated() {
-            lines.append("            \(number): \(application.identity) (OK)")
+            lines.append("            \(number): \(path(application)) (OK)")
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// The path of the program's file; else the identifier of a program that has another one.
+    private static func path(_ application: TrustedApplication) -> String {
+        let prefix = "exe:"
+        guard application.identity.hasPrefix(prefix) else { return application.identity }
+        return String(application.identity.dropFirst(prefix.count))
     }
 }

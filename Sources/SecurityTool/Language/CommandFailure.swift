@@ -35,14 +35,17 @@ enum CommandFailure: Error, Equatable {
         .said("security: \(sentence)\n", exit: unimplemented & 0xFF)
     }
 
-    /// The low eight bits of the status.
-    var exit: Int32 {
+    /// The number that the command returns.
+    var result: Int32 {
         switch self {
         case .usage, .badArguments: Self.usageExit
-        case .status(let status, _, _): status & 0xFF
+        case .status(let status, _, _): status
         case .said(_, let exit): exit
         }
     }
+
+    /// The low eight bits of the result.
+    var exit: Int32 { result & 0xFF }
 
     var text: String {
         switch self {
