@@ -115,23 +115,22 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender) {
     int is_cut = 0;
-    // As above, descriptors that are too many are seen before any is taken.
-    ssize_t seen = receive(socket, buffer, length, MSG_PEEK, sender, &is_cut, passed);
-    if (*passed >= 0) {
-        // Closing this copy is never the last close: the descriptor in the queue remains.
-        close(*passed);
-        *passed = -1;
-    }
+    *passed = -1;
+    // Only looks, without room for a descriptor: a copy of one would have to be closed again, and
+    // each close asks the file system that the descriptor is of, which may never answer.
+    ssize_t seen = receive(socket, buffer, length, MSG_PEEK, sender, &is_cut, NULL);
     if (seen <= 0) {
         return seen;
     }
-    if (is_cut) {
-        errno = EBADMSG;
-        return -1;
-    }
     ssize_t received = receive(socket, buffer, (size_t)seen, 0, sender, &is_cut, passed);
     if (received >= 0 && is_cut) {
-        sender->known = 0;
+        // Of several, one was taken.
+        if (*passed >= 0) {
+            kc_close_passed(*passed);
+            *passed = -1;
+        }
+        errno = EBADMSG;
+        return -1;
     }
     return received;
 }
@@ -211,11 +210,23 @@ void kc_close_held(int socket) {
     sem_post(&closing->may_end);
 }
 
+static void *close_in_the_end(void *context) {
+    close((int)(intptr_t)context);
+    return NULL;
+}
+
 void kc_close_passed(int passed) {
+    pthread_attr_t attributes;
+    pthread_t thread;
     if (kc_pidfd_kill(passed, 0) == 0 || errno != EBADF) {
         close(passed);
-    } else {
-        kc_close_held(passed);
+    } else if (pthread_attr_init(&attributes) == 0) {
+        // Each close asks the file system of the file, which may never answer. Where there is no
+        // thread for it, losing a descriptor is better than losing this one.
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, (size_t)64 * 1024);
+        pthread_create(&thread, &attributes, close_in_the_end, (void *)(intptr_t)passed);
+        pthread_attr_destroy(&attributes);
     }
 }
 

@@ -24,13 +24,6 @@ package final class Descriptor: Sendable {
         return UInt64(end)
     }
 
-    /// The file's status; nil where it can't be read.
-    func status() -> stat? {
-        var status = stat()
-        // Safe: the structure is this function's own.
-        return unsafe fstat(number, &status) == 0 ? status : nil
-    }
-
     deinit {
         if let closing { closing(number) } else { close(number) }
     }

@@ -26,11 +26,20 @@ package struct HeldExecutable: Sendable {
         // The path is read of the open file itself: a process that executes another program
         // meanwhile can't lend it that program's path.
         guard let path = link(AT_FDCWD, "/proc/self/fd/\(file.number)"), path.hasPrefix("/"),
-            !path.hasSuffix(" (deleted)"), let status = file.status()
+            !path.hasSuffix(" (deleted)"), let identity = FileNumbers(file.number, "")
         else { return nil }
-        facts = ExecutableFacts(
-            path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        facts = ExecutableFacts(path: path, device: identity.device, inode: identity.inode)
         self.file = file
+    }
+
+    /// The same file, opened for reading. nil where its path leads to another file here: then it may
+    /// lie in a file system that its user brought, which may never answer.
+    fileprivate func opened() -> OpenedExecutable? {
+        guard TrustedPath.namesSameFile(facts) else { return nil }
+        // Safe: the path of a descriptor that is held; the new descriptor has an owner at once.
+        let number = unsafe open(
+            "/proc/self/fd/\(file.number)", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        return number < 0 ? nil : OpenedExecutable(Descriptor(owning: number))
     }
 }
 
@@ -82,10 +91,9 @@ package final class PinnedProcess: Sendable {
     /// nil when it can't be read or the file was deleted.
     package func executable() -> ExecutableFacts? {
         guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)"),
-            let status = status(of: "exe", following: true)
+            let identity = FileNumbers(folder.number, "exe")
         else { return nil }
-        return ExecutableFacts(
-            path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        return ExecutableFacts(path: path, device: identity.device, inode: identity.inode)
     }
 
     /// The program's file, kept open.
@@ -99,32 +107,25 @@ package final class PinnedProcess: Sendable {
     /// that can't be read. The file may have another name by now, or none.
     package func runs(_ facts: ExecutableFacts?) -> Bool {
         guard let facts else { return executable() == nil }
-        guard let status = status(of: "exe", following: true) else { return false }
-        return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
+        guard let identity = FileNumbers(folder.number, "exe") else { return false }
+        return identity.device == facts.device && identity.inode == facts.inode
     }
 
-    /// The program's file, opened for reading.
-    package func openExecutable() -> OpenedExecutable? {
-        // Safe: opens below the pinned folder; the descriptor has an owner at once.
-        let number = unsafe openat(folder.number, "exe", O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        guard number >= 0 else { return nil }
-        return OpenedExecutable(Descriptor(owning: number))
-    }
+    /// The program's file, opened for reading; nil where its path names another file here.
+    package func openExecutable() -> OpenedExecutable? { heldExecutable()?.opened() }
 
     /// Whether paths and process numbers mean the same to the process as to this one.
     package func sharesOurNamespaces() -> Bool {
         ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in
-            guard let theirs = status(of: name, following: true) else { return false }
-            return Self.ours[name] == theirs.st_ino
+            guard let theirs = FileNumbers(folder.number, name) else { return false }
+            return Self.ours[name] == theirs.inode
         }
     }
 
-    private static let ours: [String: UInt] = {
-        var inodes: [String: UInt] = [:]
+    private static let ours: [String: UInt64] = {
+        var inodes: [String: UInt64] = [:]
         for name in ["ns/user", "ns/pid", "ns/mnt"] {
-            var status = stat()
-            // Safe: the structure is this function's own.
-            if unsafe stat("/proc/self/" + name, &status) == 0 { inodes[name] = status.st_ino }
+            inodes[name] = FileNumbers(AT_FDCWD, "/proc/self/" + name)?.inode
         }
         return inodes
     }()
@@ -186,14 +187,6 @@ package final class PinnedProcess: Sendable {
 
     func link(_ name: String) -> String? { KeychainLinuxSystem.link(folder.number, name) }
 
-    private func status(of name: String, following: Bool) -> stat? {
-        var status = stat()
-        // Safe: the structure is this function's own.
-        let result = unsafe fstatat(
-            folder.number, name, &status, following ? 0 : AT_SYMLINK_NOFOLLOW)
-        return result == 0 ? status : nil
-    }
-
     func read(_ name: String, limit: Int) -> [UInt8]? {
         // Safe: opens below the pinned folder, reads at most `limit` bytes.
         let descriptor = unsafe openat(folder.number, name, O_RDONLY | O_CLOEXEC)
@@ -203,6 +196,17 @@ package final class PinnedProcess: Sendable {
             written = unsafe max(Glibc.read(descriptor, buffer.baseAddress!, limit), 0)
         }
         return bytes.isEmpty ? nil : bytes
+    }
+}
+
+/// The numbers of a file that a program chose, without a look that could wait for its file system.
+private struct FileNumbers {
+    private(set) var device: UInt64 = 0
+    private(set) var inode: UInt64 = 0
+
+    init?(_ folder: Int32, _ name: String) {
+        // Safe: the name is passed with a zero at its end; both numbers are this value's own.
+        guard unsafe kc_file_identity(folder, name, &device, &inode) == 0 else { return nil }
     }
 }
 

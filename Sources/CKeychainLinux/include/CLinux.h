@@ -34,7 +34,7 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
 int kc_accept_descriptors(int socket);
 
 /// Receives, and takes the one descriptor that may come along, closed on exec: `passed` is then the
-/// caller's to close, else -1. Data with several descriptors stays unread: -1 with EBADMSG.
+/// caller's to close, else -1. Of several none is taken: -1 with EBADMSG.
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
@@ -42,8 +42,8 @@ ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
 /// it: 0, 1, or 2 for several. `head` gets its first bytes. -1 with EAGAIN where there is no data.
 int kc_count_descriptors(int socket, void *head, size_t length);
 
-/// Closes a descriptor that a peer passed, at once for a pidfd and else like `kc_close_held`: the
-/// last close of a file can take as long as its owner likes.
+/// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own: each
+/// close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);
 
 /// Closes a peer's connection without waiting for descriptors that the peer has put in it. The last
@@ -100,6 +100,10 @@ int kc_peer_credentials(int socket, struct kc_sender *peer);
 int kc_hung_up(int socket);
 /// Waits until the peer has closed its end, or the process of that pidfd has ended; -1 for none.
 void kc_wait_for_hang_up(int socket, int process);
+
+/// The numbers by which the kernel knows the file that `name` leads to from `folder`, or for an empty
+/// name the file of the descriptor `folder`; -1 on failure. Asks no file system, so it never waits.
+int kc_file_identity(int folder, const char *name, uint64_t *device, uint64_t *inode);
 
 /// A descriptor that keeps the file that `name` leads to from `folder`, without access to its
 /// contents; -1 on failure.
