@@ -51,6 +51,9 @@ public struct AccessRequest: Sendable {
         /// The item's user trusts the program with it: the program may read it, and do nothing
         /// else.
         case trusted
+        /// The item's user had the program join the item's group: it may read, change and delete
+        /// the item. To policies it is no member of the group.
+        case joined
         /// The caller may change the item. That gives no right to its list of programs, except that
         /// the caller may ask to have it changed.
         case mayChange
@@ -59,6 +62,8 @@ public struct AccessRequest: Sendable {
             switch self {
             case .none: false
             case .trusted: PolicyOperations.read.contains(operation)
+            case .joined:
+                PolicyOperations.read.contains(operation) || [.update, .delete].contains(operation)
             case .mayChange: operation == .changeACL
             }
         }

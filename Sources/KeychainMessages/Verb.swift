@@ -178,6 +178,8 @@ package enum Verbs {
         ReadFormerSecrets.self,  // 34
         DeleteKeychain.self,  // 35
         WouldAsk.self,  // 36
+        ListLetIn.self,  // 37
+        LeaveGroup.self,  // 38
     ]
 
     /// nil for a verb of a newer version.
@@ -233,6 +235,10 @@ package protocol VerbHandler {
     func handle(_ verb: ReadFormerSecrets, for client: Peer) throws(RequestError) -> [FormerSecret]
     func handle(_ verb: DeleteKeychain, for client: Peer) throws(RequestError) -> Done
     func handle(_ verb: WouldAsk, for client: Peer) throws(RequestError) -> Bool
+    func handle(
+        _ verb: ListLetIn, for client: Peer, emit: ([LetIn]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [LetIn]
+    func handle(_ verb: LeaveGroup, for client: Peer) throws(RequestError) -> Done
 }
 
 package struct Add: Verb {

@@ -132,7 +132,7 @@ package final class AuditLog: Sendable {
         guard operation != .status else { return }
         let isPlainRead =
             operation == .copyMatching && (error == nil || error == .state(.notFound))
-            && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
+            && !notes.wantsFullAudit && ["listed", "joined"].contains(notes.trust ?? "listed")
             && !notes.isComplainedOf
         let tally = Tally(
             operation: operation, policy: notes.revision, user: subject.user, via: subject.via,

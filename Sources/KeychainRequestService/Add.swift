@@ -178,11 +178,13 @@ extension KeychainService {
 }
 
 extension Authorization {
-    /// A program replaces items of its own groups, and never what others let it have.
+    /// A program replaces items of its own groups and of those that it joined, and never what others
+    /// let it read.
     fileprivate func groupsOfSame(_ item: NewItem) throws(RequestError) -> [String] {
         var destination = ItemQuery(item.itemClass)
         destination.accessGroup = item.accessGroup
-        return try groups(destination).own
+        let groups = try groups(destination)
+        return groups.own + groups.joined
     }
 
     fileprivate func same(as item: NewItem) throws(RequestError) -> SealedItem? {

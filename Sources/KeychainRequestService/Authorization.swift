@@ -116,6 +116,7 @@ final class Authorization {
     private var asOf: Int
     private var heldKeys: RequestKeys?
     private var heldContext: AuthorizationContext?
+    private var heldJoined: [String]?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
     /// The first lies apart: most calls are about one item, which needs no table.
     private var firstGrant: Grant?
@@ -160,9 +161,27 @@ final class Authorization {
         }
     }
 
+    /// Groups of other programs that its user had the client join in this keychain. None before the
+    /// first unlock, and none by an entry that is not believed.
+    var joinedGroups: [String] {
+        get throws(RequestError) {
+            guard client.caller.via == .secretService, JoinedGroups.mayJoin(client.caller),
+                !keychain.isSystem
+            else { return [] }
+            let keys = try keys
+            if let heldJoined { return heldJoined }
+            let groups = try? keychain.file.joinedGroups(keys.classKeys)
+            let joined = (groups?.joined(by: client.caller) ?? [])
+                .distinct(besides: client.caller.accessGroups)
+            heldJoined = joined
+            return joined
+        }
+    }
+
     private func endWithQuestion() {
         guard asOf != prompts.count else { return }
         heldKeys = nil
+        heldJoined = nil
         endFacts()
         asOf = prompts.count
     }

@@ -20,6 +20,8 @@ final class AuthorizationContext {
     /// The biometry enrolled now; empty where there is none.
     let biometry: [UInt8]
     let notes: RequestNotes
+    /// The groups of other programs that the client joined.
+    private let joined: [String]
     /// How the client may know of an item other than by its group or the policy.
     var admission: (SealedItem) -> AccessRequest.Admission = { _ in .none }
     /// Further requests that the verb makes of an item. Each is judged on its own, and all must be
@@ -28,13 +30,14 @@ final class AuthorizationContext {
 
     init(
         _ judge: Judge, _ circumstances: AccessRequest.Circumstances, keychainName: String,
-        biometry: [UInt8], notes: RequestNotes
+        biometry: [UInt8], notes: RequestNotes, joined: [String] = []
     ) {
         self.judge = judge
         self.circumstances = circumstances
         self.keychainName = keychainName
         self.biometry = biometry
         self.notes = notes
+        self.joined = joined
     }
 
     // MARK: Judging
@@ -93,6 +96,12 @@ final class AuthorizationContext {
         circumstances.callerGroups.firstSame(as: item.accessGroup) != nil
     }
 
+    /// Whether it is in a group that the client joined.
+    func isJoined(_ item: SealedItem) -> Bool {
+        !joined.isEmpty && item.reference.itemClass == .attributed
+            && joined.firstSame(as: item.accessGroup) != nil
+    }
+
     /// Turns a denial into a refusal, and notes its rules for the explanation.
     func refusal(_ denial: Denial) -> RequestError {
         if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
@@ -125,7 +134,7 @@ final class AuthorizationContext {
             reference: item.reference, accessGroup: group, accessControl: rights,
             biometryIsCurrent: isCurrent,
             attributes: change?.applied(to: item.ownAttributes) ?? item.ownAttributes,
-            keychain: keychainName, admission: admission(item))
+            keychain: keychainName, admission: isJoined(item) ? .joined : admission(item))
     }
 
     /// Binds access control that asks for the currently enrolled biometry to the biometry of now.
@@ -178,7 +187,7 @@ extension KeychainService {
                 // The day matters only to permissive rules, which expire.
                 day: judge.hasPermissiveRules ? LocalTime.now.day : 0),
             keychainName: access.keychain.name.description, biometry: biometry,
-            notes: client.notes)
+            notes: client.notes, joined: try access.joinedGroups)
         scope.refine(context)
         return context
     }

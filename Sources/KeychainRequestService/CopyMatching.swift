@@ -71,6 +71,7 @@ extension KeychainService {
         try answer.begin(item, bytes: bytes, access)
         let isStrange = search.trusts(item)
         if isStrange, access.consent == nil { access.client.notes.note(trust: "listed") }
+        if try access.context.isJoined(item) { access.client.notes.note(trust: "joined") }
         let redacted = grant.redacted
         var opened = (item: item, secret: HeldSecret?.none)
         if wantsSecret {
@@ -139,7 +140,7 @@ extension Authorization {
             try considerAll(of: search)
         }
         try settle { () throws(RequestError) in try refuseToAsk(search.query) }
-        let isListed = consent?.choice == .always
+        let isListed = consent?.choice.lasts == true
         if pending.usesApplicationPassword, isListed || search.query.returnFields.contains(.data) {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
         }

@@ -122,7 +122,7 @@ extension Authorization {
         query.attributes = pairs
         // Which of others' items a rule tells of can't be judged while they don't open: a program that
         // names a pair of one hears of it, as it would of a stranger's.
-        let sealed = pairs.nameMoreThanSchema ? groups.all : groups.own
+        let sealed = pairs.nameMoreThanSchema ? groups.all : groups.own + groups.joined
         var found: [RankedMatch] = []
         var refusal: RequestError?
         var isEnough = true

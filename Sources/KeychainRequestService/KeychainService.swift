@@ -366,6 +366,17 @@ extension KeychainService: VerbHandler {
     }
 
     package func handle(
+        _ verb: ListLetIn, for client: any Client, emit: ([LetIn]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [LetIn] {
+        try letIn(verb, for: client, emit: emit)
+    }
+
+    package func handle(_ verb: LeaveGroup, for client: any Client) throws(RequestError) -> Done {
+        try leave(verb, for: client)
+        return Done()
+    }
+
+    package func handle(
         _ verb: CheckKeychain, for client: any Client
     ) throws(RequestError) -> KeychainFindings {
         try maintenance.check(verb.keychain, repair: verb.repair, for: client)

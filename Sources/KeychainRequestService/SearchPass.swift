@@ -172,12 +172,16 @@ struct GroupScope: Sendable {
     let own: [String]
     /// Groups of others, where the policy may let the caller know of some items.
     let others: [String]
+    /// Those of the others that the caller joined: a member may know of every item in them.
+    let joined: [String]
     let all: [String]
     /// A rule fits groups by a pattern: of items that don't open it can't be told whether theirs does.
     let mayBeAny: Bool
 
-    init(own: [String], others: [String], mayBeAny: Bool = false) {
+    init(own: [String], joined: [String] = [], others: [String], mayBeAny: Bool = false) {
+        let others = joined + others.distinct(besides: own + joined)
         self.own = own
+        self.joined = joined
         self.others = others
         self.mayBeAny = mayBeAny
         all = others.isEmpty ? own : own + others
@@ -194,6 +198,7 @@ extension Authorization {
         let named = query.accessGroup
         let reach = reach(policy.reach, for: operation)
         let own = client.caller.accessGroups
+        let joined = try joinedGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .refused(.notEntitled) }
         // The keychain's own list covers the groups that rules name, as far as it has items of
         // them.
@@ -202,9 +207,12 @@ extension Authorization {
             ? try groupsOfKeychain() : reach.groups.map(\.string)
         guard let named else {
             return GroupScope(
-                own: own, others: others.distinct(besides: own), mayBeAny: reach.anyGroup)
+                own: own, joined: joined, others: others, mayBeAny: reach.anyGroup)
         }
         if let mine = own.firstSame(as: named) { return GroupScope(own: [mine], others: []) }
+        if let mine = joined.firstSame(as: named) {
+            return GroupScope(own: [], joined: [mine], others: [])
+        }
         guard reach.anyGroup || others.firstSame(as: named) != nil else {
             client.notes.note(
                 stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),

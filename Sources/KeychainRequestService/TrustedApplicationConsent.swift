@@ -52,8 +52,8 @@ protocol ConsentStep: Sendable {
     func settle(
         _ result: ConsentResult, on candidate: ConsentCandidate, for client: any Client
     ) -> Consent
-    /// Writes the program into the list of the item that its user has let it have, or gives it the
-    /// item where it belongs to no program.
+    /// Writes down what the user chose for good: the program in the list of the item, or the item
+    /// given to it where it belongs to no program, or the program as one that joined the group.
     func list(_ search: SearchPass, _ access: Authorization) throws(RequestError)
 }
 
@@ -94,7 +94,9 @@ struct TrustedApplicationConsent: ConsentStep {
                 ? [] : kin(of: item, reading, changing, access.keychain, keys)
             return ConsentCandidate(
                 item: item, kin: kin.map(\.reference),
-                question: question(about: item, kin, access), options: options)
+                question: question(
+                    about: item, kin, mayJoin: options.proofs[.everything] != nil, access),
+                options: options)
         }
         return nil
     }
@@ -190,16 +192,17 @@ struct TrustedApplicationConsent: ConsentStep {
     }
 
     private func question(
-        about item: SealedItem, _ kin: [SealedItem], _ access: Authorization
+        about item: SealedItem, _ kin: [SealedItem], mayJoin: Bool, _ access: Authorization
     ) -> Question {
         let remark =
             item.isImported
             ? ImportedItems.remark(kin: kin.map(\.shownName))
             : "The item belongs to \(ProgramName.shown(item.accessGroup))."
+        let all = mayJoin ? [JoinedGroups.remark(group: item.accessGroup)] : []
         return Question(
             .read, names: [item.shownName], itemCount: 1, items: [item.reference],
             reason: access.intent.reason ?? access.client.context?.reason,
-            remarks: [remark] + access.client.caller.identity.remarks)
+            remarks: [remark] + all + access.client.caller.identity.remarks)
     }
 
     /// Other imported items of the kind, of those that ask for no proof. None where they are very
@@ -247,16 +250,20 @@ struct TrustedApplicationConsent: ConsentStep {
         var options = ConsentOptions()
         options.proofs[.once] = proof
         if caller.session != nil { options.proofs[.session] = proof }
-        let count = item.trusted?.applications.count ?? 0
-        guard count < TrustList.mostApplications else { return options }
-        let listing: Requirement
+        let lasting: Requirement
         switch changing.judge(item, Evidence()) {
-        case .allow: listing = presence
-        case .allowAfter(let asked): listing = .all([presence, asked])
+        case .allow: lasting = presence
+        case .allowAfter(let asked): lasting = .all([presence, asked])
         case .deny: return options
         }
-        options.proofs[.always] = listing.cheapestProof(
-            available: reading.circumstances.provable)
+        let lastingProof = lasting.cheapestProof(available: reading.circumstances.provable)
+        let count = item.trusted?.applications.count ?? 0
+        if count < TrustList.mostApplications { options.proofs[.always] = lastingProof }
+        if item.reference.itemClass == .attributed, JoinedGroups.mayJoin(caller),
+            JoinedGroups.isOpen(item.accessGroup)
+        {
+            options.proofs[.everything] = lastingProof
+        }
         return options
     }
 
@@ -289,6 +296,9 @@ struct TrustedApplicationConsent: ConsentStep {
             listedAt: Date().timeIntervalSinceReferenceDate)
         let meant = search.found ?? []
         let keys = try access.keys
+        if access.consent?.choice == .everything {
+            return try join(application, meant, access, keys)
+        }
         if meant.count == 1, meant[0].isImported, let group = try own(meant[0], access, keys) {
             return try give(meant[0], to: group, search, access, keys)
         }
@@ -316,6 +326,27 @@ struct TrustedApplicationConsent: ConsentStep {
                 items.map(\.meant), change, nil, keys: keys.classKeys, trust: trust,
                 grant: grant)
         }
+    }
+
+    // MARK: Groups of other programs
+
+    /// Has the program join the group of the item that the user was asked about.
+    private func join(
+        _ program: TrustedApplication, _ items: [SealedItem], _ access: Authorization,
+        _ keys: RequestKeys
+    ) throws(RequestError) {
+        guard items.count == 1, let item = items.first,
+            JoinedGroups.mayJoin(access.client.caller), JoinedGroups.isOpen(item.accessGroup)
+        else { throw .state(.notFound) }
+        try mayList(items, access, keys)
+        try keys.unlock.check(item.availability)
+        try access.prompts.checkClient()
+        do throws(KeychainStoreError) {
+            _ = try access.keychain.file.changeJoinedGroups(keys.classKeys) { groups in
+                groups.add(program, to: item.accessGroup)
+                return true
+            }
+        } catch { throw RequestError(error) }
     }
 
     // MARK: Items of no program

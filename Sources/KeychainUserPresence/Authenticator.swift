@@ -100,6 +100,8 @@ package struct ConsentResult: Sendable {
 package struct Question: Sendable, Equatable {
     package enum Purpose: String, Sendable {
         case read, list, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
+        /// Which programs the keychain's user let in for good.
+        case listLetIn
         /// It needs a keychain that its user's login did not open.
         case openKeychain
         /// All of it, for whatever programs.
@@ -192,6 +194,7 @@ package struct Question: Sendable, Equatable {
             case .setDefaultKeychain: "have new passwords kept in your keychain \(name)"
             case .addProtector: "add something that opens your keychain \(name)"
             case .removeProtector: "remove something that opens your keychain \(name)"
+            case .listLetIn: "see which programs you let into items of your keychain \(name)"
             case .list: "see the attributes of \(things)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }

@@ -29,6 +29,16 @@ extension ImportedItems {
     }
 }
 
+extension JoinedGroups {
+    /// What the answer *everything* comes to, for the user who is asked.
+    package static func remark(group: String) -> String {
+        let name = ProgramName.shown(group)
+        return "Everything (all of it) lets this program have all that \(name) keeps here, now and"
+            + " later, to read, change and delete: choose that where it is the same program under a"
+            + " new name."
+    }
+}
+
 // MARK: What changes come to
 
 extension TrustChange {

@@ -18,7 +18,7 @@ extension PromptedAuthenticator {
 
     /// Asks on one prompter what the program may do, and for the proof that the choice needs. A
     /// program can type a “yes” into a terminal, so that only a choice in a window needs no further
-    /// proof, and “always” needs one even there.
+    /// proof, and what is to last needs one even there.
     ///
     /// `candidate` is called only when a prompter is there: a program that offers its terminal is
     /// told to start a prompter for a name that exists as well as for one that does not, and so
@@ -74,7 +74,7 @@ extension PromptedAuthenticator {
         else { return .refused }
         // A yes in a window also counts as the confirmation that a policy asks for.
         let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
-        guard choice == .always || agreed.isEmpty else {
+        guard choice.lasts || agreed.isEmpty else {
             settled = .agreed
             return .allowed(ConsentResult(choice: choice, proven: agreed))
         }

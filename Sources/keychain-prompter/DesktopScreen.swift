@@ -80,11 +80,16 @@ final class DesktopScreen: QuestionScreen {
             try confirms("May it?", yes: "Let it", no: "Deny", isOver)
         else { return nil }
         while let next = left.popFirst() {
-            guard
-                try confirms(
-                    "For how long?", yes: left.isEmpty ? next.words : "Longer", no: chosen.words,
+            let isLongest = left.allSatisfy { $0 == .everything }
+            let goesOn =
+                next == .everything
+                ? try confirms(
+                    "This item, or all that its program keeps?", yes: next.words,
+                    no: "Only this one", isOver)
+                : try confirms(
+                    "For how long?", yes: isLongest ? next.words : "Longer", no: chosen.words,
                     isOver)
-            else { break }
+            guard goesOn else { break }
             chosen = next
         }
         return chosen
@@ -183,6 +188,7 @@ extension TrustChoice {
         case .once: "Only now"
         case .session: "Until logout"
         case .always: "Always"
+        case .everything: "All of it"
         }
     }
 }

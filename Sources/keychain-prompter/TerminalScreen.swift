@@ -100,6 +100,7 @@ extension TrustChoice {
         case .once: "once"
         case .session: "session (until you log out)"
         case .always: "always"
+        case .everything: "everything (all of it)"
         }
     }
 }

@@ -8,7 +8,7 @@ import KeychainSecrets
 enum KeychainRecords {
     enum Kind: UInt8, CaseIterable {
         case attributes, rights, applications, protector, passwordParameters, owner, settings
-        case padding, tokens, passwordKeys, bundle
+        case padding, tokens, passwordKeys, bundle, joined
     }
 
     private static let indexKey = SecretBytes(copying: [UInt8](repeating: 3, count: 32))
@@ -35,6 +35,7 @@ enum KeychainRecords {
             return try record.encoded()
         case .rights: return try (try? ItemAccessControl(decoding: bytes))?.encoded()
         case .applications: return try (try? TrustList(decoding: bytes))?.encoded()
+        case .joined: return try (try? JoinedGroups(decoding: bytes))?.encoded()
         case .protector: return protector(bytes)
         case .passwordParameters:
             return (try? PasswordKeys.parameters(bytes)).map { parameters in

@@ -86,6 +86,13 @@ enum Seeds {
         for block in [[], wrap, wrap] { protector.append(block: block) }
         let parameters: [UInt8] = [1, 1, 0, 0, 0, 8, 0, 0, 0] + [UInt8](repeating: 7, count: 16)
         let secret = SecretBytes(copying: Array("s3cret".utf8))
+        var joined = JoinedGroups()
+        for group in ["desktop-accounts", "exe:/usr/bin/old"] {
+            joined.add(
+                TrustedApplication(
+                    "exe:/usr/bin/new", strength: .weak, listedBy: nil, listedAt: 1.5),
+                to: group)
+        }
         return [
             input(.attributes, try record.encoded()), input(.rights, try Samples.rights.encoded()),
             input(.rights, try plain.encoded()),
@@ -97,6 +104,7 @@ enum Seeds {
             input(.tokens, TokenList.bytes([1, 2, -1])),
             input(.passwordKeys, parameters + [UInt8](repeating: 1, count: 64)),
             input(.bundle, [UInt8](repeating: 1, count: 97)),
+            input(.joined, try joined.encoded()),
         ]
     }
 

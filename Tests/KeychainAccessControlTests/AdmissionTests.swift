@@ -60,6 +60,16 @@ import Testing
         #expect(try judged(operation, .mayChange, policy(.audit(.full))) == expected)
     }
 
+    @Test(arguments: PolicyOperation.allCases)
+    func `a program that joined the group may read, change and delete`(
+        _ operation: PolicyOperation
+    ) throws {
+        let mayDo = Self.reads.union([.update, .delete]).contains(operation)
+        let expected: Said = mayDo ? .allow : .deny(.unknownItem)
+        #expect(try judged(operation, .joined) == expected)
+        #expect(try judged(operation, .joined, policy(.audit(.full))) == expected)
+    }
+
     @Test func `what the item asks for is asked of a trusted program too`() throws {
         let presence = PolicyConstraint.factor(.presence)
         for set in [PolicySet(), policy(.audit(.full))] {

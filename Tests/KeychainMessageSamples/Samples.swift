@@ -173,6 +173,15 @@ package enum Samples {
         ]
     }
 
+    private static var letIn: [LetIn] {
+        let program = TrustedApplication(
+            "exe:/usr/bin/new", strength: .rootsFile, listedBy: nil, listedAt: 7.5)
+        return [
+            LetIn(program, group: "exe:/usr/bin/old", item: nil, label: ""),
+            LetIn(program, group: "exe:/a", item: attributedReference, label: "Key"),
+        ]
+    }
+
     package static var verbs: [any Verb] {
         let word = secret("password")
         return [
@@ -203,6 +212,8 @@ package enum Samples {
             WatchKeychains(after: 9), EndProofs(of: [attributedReference]),
             ReadFormerSecrets(keychain: "work", attributedReference, generation: 3),
             DeleteKeychain(keychain: "work"), WouldAsk(.items([attributedReference])),
+            ListLetIn(keychain: "work"),
+            LeaveGroup(keychain: "work", "exe:/usr/bin/new", from: "exe:/usr/bin/old"),
         ]
     }
 
@@ -242,6 +253,7 @@ package enum Samples {
                         secret: secret("old"))
                 ]),
             part(DeleteKeychain.self, Done()), part(WouldAsk.self, true),
+            part(ListLetIn.self, letIn), part(LeaveGroup.self, Done()),
         ]
     }
 

@@ -283,7 +283,7 @@ import Testing
         (ScriptedPrompter.Reply.types("deny"), RequestError.refused(.cancelled)),
         (.cancels, .refused(.cancelled)),
         (.leaves, .refused(.cancelled)), (.types("always"), .refused(.cancelled)),
-        (.types("yes"), .refused(.cancelled)),
+        (.types("yes"), .refused(.cancelled)), (.types("everything"), .refused(.cancelled)),
     ])
     func `a no, an answer that was not offered and silence are a no`(
         _ reply: ScriptedPrompter.Reply, _ expected: RequestError

@@ -110,29 +110,34 @@ struct FormerID: ExpressibleByArgument {
     init?(argument: String) {
         let parts = argument.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let generation = Int64(parts[1]), generation > 0,
-            let identifier = Self.bytes(parts[0]),
+            let identifier = ItemReference.identifier(inHexadecimal: parts[0]),
             let item = ItemReference(itemClass: .attributed, identifier: identifier)
         else { return nil }
         self.item = item
         self.generation = generation
     }
+}
 
-    private static func bytes(_ digits: Substring) -> [UInt8]? {
+extension ItemReference {
+    /// Of 32 hexadecimal digits.
+    static func identifier(inHexadecimal digits: some StringProtocol) -> [UInt8]? {
         let digits = Array(digits.utf8)
-        guard digits.count == 2 * ItemReference.identifierBytes else { return nil }
+        guard digits.count == 2 * identifierBytes else { return nil }
         let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
             UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
         }
-        return bytes.count == ItemReference.identifierBytes ? bytes : nil
+        return bytes.count == identifierBytes ? bytes : nil
+    }
+
+    /// The identifier's digits.
+    var hexadecimal: String {
+        identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 
 extension FormerSecret {
     fileprivate var id: String {
-        let digits = item.identifier.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        return digits.joined() + ".\(generation)"
+        item.hexadecimal + ".\(generation)"
     }
 
     fileprivate var time: String {

@@ -14,7 +14,7 @@ struct SecretsCommand: ParsableCommand {
             """,
         subcommands: [
             SecretsStatusCommand.self, SecretsEnableCommand.self, SecretsDisableCommand.self,
-            FormerSecretsCommand.self,
+            SecretsAccessCommand.self, FormerSecretsCommand.self,
         ])
 }
 

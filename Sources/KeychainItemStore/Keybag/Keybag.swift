@@ -20,6 +20,8 @@ struct Keybag {
         case settings
         /// The keychain's label for people: in clear.
         case label
+        /// The groups that programs joined, under ck.
+        case joined
     }
 
     static let identifierBytes = 16
@@ -128,6 +130,12 @@ struct Keybag {
         }
         guard let whole else { throw KeychainStoreError.damaged }
         return try checked(whole)
+    }
+
+    /// One entry's value, read without the other rows.
+    static func value(of entry: Entry, _ database: Connection) throws -> [UInt8]? {
+        let whole = try database.first(valueOfName, .text(entry.rawValue)) { $0.blob(0) }
+        return try whole.map { try checked($0) }
     }
 
     private static let valueOfName = Query("SELECT value FROM keybag WHERE name = ?")

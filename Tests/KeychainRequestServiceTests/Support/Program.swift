@@ -107,6 +107,7 @@ final class Person: Authenticator {
 
     var questions: [String] { state.withLock { $0.questions } }
     func leaves() { state.withLock { $0.isThere = false } }
+    func comesBack() { state.withLock { $0.isThere = true } }
     /// What the user types where no proof is asked for.
     func types(_ typed: HeldSecret) { state.withLock { $0.typed = typed } }
     /// What the user says to a program that asks for another one's item.

@@ -175,6 +175,7 @@ final class ServiceInMemory {
         }
         return items + (try protectors.list(keychain).map(\.identifier)) + files.sorted()
             + ["\(try keychain.file.unverifiedSettings())"]
+            + (try keychain.file.joinedGroups(keys).groups.map { "\($0)" })
     }
 
     /// Records of the audit: an operation and its outcome each.

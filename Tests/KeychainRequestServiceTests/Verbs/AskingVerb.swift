@@ -16,16 +16,17 @@ enum AskingVerb: String, CaseIterable, Sendable {
     case add, addWithPassword, update, updateTrust, delete
     case changeSettings, addProtector, removeProtector, backUp, restore, restoreGeneration
     case authenticate, unlock, createKeychain, deleteKeychain, chooseDefault
+    case readForEverything, listLetIn, leaveGroup
 
     /// The verbs on items, which a rule of the administrator's could refuse meanwhile.
     static let onItems: [AskingVerb] = [
         .read, .readWithPassword, .readOfAnother, .list, .add, .addWithPassword, .update,
-        .updateTrust, .delete,
+        .updateTrust, .delete, .readForEverything, .leaveGroup,
     ]
     /// Those that are of no use once the keychain is locked. An item that can't be read for want of
     /// a key can be deleted.
     static let needingKeys: [AskingVerb] =
-        onItems.filter { $0 != .delete } + [.changeSettings, .backUp]
+        onItems.filter { $0 != .delete } + [.changeSettings, .backUp, .listLetIn]
     /// A new password is typed twice.
     var questions: Int { self == .addWithPassword || self == .createKeychain ? 2 : 1 }
 
@@ -129,7 +130,32 @@ enum AskingVerb: String, CaseIterable, Sendable {
         case .chooseDefault:
             let program = Program("/usr/bin/git", process: 10, via: .secretService)
             return (Preferences(.defaultKeychain("login")), program)
+        case .readForEverything: return try Self.readingForEverything(world)
+        case .listLetIn: return (ListLetIn(keychain: nil), git)
+        case .leaveGroup:
+            let (reading, program) = try Self.readingForEverything(world)
+            _ = try world.ask(reading, program)
+            world.person.forgets()
+            return (
+                LeaveGroup(keychain: nil, "exe:/usr/bin/browser", from: "exe:/usr/bin/git"), git
+            )
         }
+    }
+
+    private static func readingForEverything(
+        _ world: ServiceInMemory
+    ) throws -> (CopyMatching, Program) {
+        var item = NewItem(.attributed)
+        item.attributes = [.pair("app"): .string("git")]
+        item.trusted = []
+        let added = try world.ask(
+            Add(item, secret: ServiceInMemory.secret("key"), returning: .reference),
+            Program("/usr/bin/git", process: 10).relayed)
+        world.person.chooses(.everything)
+        var query = ItemQuery(.attributed)
+        query.references = [added.reference]
+        query.returnFields = .data
+        return (CopyMatching(query), Program("/usr/bin/browser", process: 31).relayed)
     }
 
     private static var item: NewItem {
