@@ -70,7 +70,7 @@ package final class RemoteKeychain: KeychainEndpoint {
         let conversation = Conversation(connection, socket: socket)
         // A part of a request that the daemon received is no whole request, and ends with the
         // connection.
-        guard connection.belongsToThisProcess,
+        guard connection.belongsToThisProcess, !connection.peerHungUp(),
             (try? conversation.begin(verb, in: context, relay: relay)) != nil
         else { return nil }
         return PendingAnswer(on: connection) { [self] () throws(RequestError) in

@@ -18,6 +18,8 @@ package final class Query: Sendable {
     package enum Mode: Sendable {
         case reading
         case writing
+        /// Writes, and syncs the log with each commit (`PRAGMA synchronous = FULL`).
+        case syncing
         /// Makes the file where there is none.
         case making
     }
@@ -34,14 +36,15 @@ package final class Query: Sendable {
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch mode {
         case .reading: flags |= SQLITE_OPEN_READONLY
-        case .writing: flags |= SQLITE_OPEN_READWRITE
+        case .writing, .syncing: flags |= SQLITE_OPEN_READWRITE
         case .making: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
         guard ReservingFiles.isRegistered else { throw DatabaseError(code: SQLITE_NOMEM) }
         var handle: OpaquePointer?
-        // Safe: SQLite reads the path until its zero and writes one pointer, which is closed below
-        // where the opening failed.
-        let code = unsafe sqlite3_open_v2(path, &handle, flags, ReservingFiles.name)
+        let files = mode == .syncing ? ReservingFiles.gatheringName : ReservingFiles.name
+        // Safe: SQLite reads the texts until their zeros and writes one pointer, which is closed
+        // below where the opening failed.
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, files)
         guard code == SQLITE_OK, let handle = unsafe handle else {
             unsafe sqlite3_close_v2(handle)
             throw DatabaseError(code: code)
@@ -265,7 +268,7 @@ package final class Query: Sendable {
             let sizeOf = unsafe methods.xFileSize, let write = unsafe methods.xWrite
         else { return }
         var size: sqlite3_int64 = 0
-        guard unsafe sizeOf(file, &size) == SQLITE_OK else { return }
+        guard unsafe sizeOf(file, &size) == SQLITE_OK, size < bytes else { return }
         let began = size
         let zeros = [UInt8](repeating: 0, count: 64 * 1024)
         while size < bytes {

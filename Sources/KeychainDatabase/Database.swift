@@ -27,7 +27,7 @@ package final class Database: Sendable {
         self.path = path
         self.timeout = timeout
         self.configure = configure
-        let writer = try Connection(path, .writing, timeout)
+        let writer = try Connection(path, .syncing, timeout)
         try configure(writer)
         // An acknowledged write is on the disk.
         try writer.execute("PRAGMA synchronous = FULL")

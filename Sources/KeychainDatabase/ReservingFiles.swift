@@ -11,24 +11,39 @@ internal import Synchronization
 /// each page of memory, which is not enough where blocks are smaller than pages.
 enum ReservingFiles {
     static let name = "keychain-reserving"
+    /// The same, where the log is a `GatheredLog`.
+    static let gatheringName = "keychain-gathering"
 
-    /// Registers the file system with SQLite once, for the life of the process.
+    /// Registers both file systems with SQLite once, for the life of the process.
     static let isRegistered = register()
 
     // Safe: SQLite's own, for as long as the process lives.
-    nonisolated(unsafe) private static let system = unsafe sqlite3_vfs_find("unix")
+    nonisolated(unsafe) static let system = unsafe sqlite3_vfs_find("unix")
 
     private static func register() -> Bool {
         guard let system = unsafe system else { return false }
-        // Safe: SQLite keeps the structure for good; it is never freed or changed.
-        let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-        unsafe ours.initialize(to: system.pointee)
-        unsafe ours.pointee.pNext = nil
-        unsafe ours.pointee.zName = UnsafePointer(strdup(name))
+        // Safe: SQLite keeps the structures for good; they are never freed, nor changed once it has
+        // them.
+        let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 2)
+        let gathering = unsafe ours + 1
+        for unsafe(each, name) in unsafe [(ours, name), (gathering, gatheringName)] {
+            unsafe each.initialize(to: system.pointee)
+            unsafe each.pointee.pNext = nil
+            unsafe each.pointee.zName = UnsafePointer(strdup(name))
+        }
         unsafe ours.pointee.xOpen = { _, path, file, flags, opened in
             unsafe ReservingFiles.open(path, file, flags, opened)
         }
-        return unsafe sqlite3_vfs_register(ours, 0) == SQLITE_OK
+        unsafe gathering.pointee.szOsFile = GatheredLog.bytes(behind: system.pointee.szOsFile)
+        unsafe gathering.pointee.xOpen = { _, path, file, flags, opened in
+            let code = unsafe ReservingFiles.open(path, file, flags, opened)
+            if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file = unsafe file {
+                unsafe GatheredLog.begin(file)
+            }
+            return code
+        }
+        let codes = unsafe [sqlite3_vfs_register(ours, 0), sqlite3_vfs_register(gathering, 0)]
+        return codes.allSatisfy { $0 == SQLITE_OK }
     }
 
     private static func open(

@@ -67,7 +67,7 @@ extension KeychainService {
                 try access.takeApplicationKey(isNew: true, to: [])
             }
             let groups = item.whenSame == .add ? [] : try access.groupsOfSame(item)
-            return try access.add(new, secret, unlessSameIn: groups)
+            return try access.add(new, secret, unlessSameIn: groups).answered(parts)
         }
         if item.keychain == nil { added.keychain = keychain.nameToTell }
         added.secret = parts.contains(.data) ? secret : nil
@@ -129,7 +129,7 @@ extension Authorization {
 
     fileprivate func add(
         _ new: SealedItem, _ secret: HeldSecret?, unlessSameIn groups: [String]
-    ) throws(RequestError) -> Item {
+    ) throws(RequestError) -> SealedItem {
         let keys = try keys
         return try change { grant throws(RequestError) in
             guard let granted = grant(new) else { throw .refused(.authenticationFailed) }

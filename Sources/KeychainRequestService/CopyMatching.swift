@@ -190,8 +190,8 @@ extension Authorization {
 extension SealedItem {
     /// The fields that an answer carries: no attributes where only the secret or the reference was
     /// asked for.
-    fileprivate func answered(
-        _ parts: ReturnFields, without redacted: [String], isStrange: Bool
+    func answered(
+        _ parts: ReturnFields, without redacted: [String] = [], isStrange: Bool = false
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.compactMap { PolicyEffect.attribute($0) }

@@ -43,6 +43,30 @@ package struct SealingKey: ~Copyable, Sendable {
         }
     }
 
+    /// Seals under a fresh random key: that key sealed under this one, then the plain bytes sealed
+    /// under it. Key and nonces are one call for random bytes.
+    package borrowing func sealBehindNewKey(_ plain: RawSpan, context: [UInt8]) -> [UInt8] {
+        let random = SecretBytes(random: Self.byteCount + 2 * Self.nonceBytes)
+        let wrapped = Self.byteCount + Self.overhead
+        let total = wrapped + plain.byteCount + Self.overhead
+        return unsafe [UInt8](unsafeUninitializedCapacity: total) { out, written in
+            bytes.withBytes { own in
+                random.withBytes { random in
+                    let key = random.extracting(first: Self.byteCount)
+                    let nonces = random.extracting(Self.byteCount..<random.byteCount)
+                    // Safe: `out` has room for the sealed key, and behind it for the sealed bytes.
+                    unsafe Self.seal(
+                        key, context, own, nonces.extracting(first: Self.nonceBytes),
+                        to: out.baseAddress!)
+                    unsafe Self.seal(
+                        plain, context, key, nonces.extracting(last: Self.nonceBytes),
+                        to: out.baseAddress! + wrapped)
+                }
+            }
+            written = total
+        }
+    }
+
     /// Seals into memory that is wiped, after a head in clear: hibernation also writes freed memory
     /// to the disk.
     package borrowing func sealForMemory(
@@ -64,17 +88,38 @@ package struct SealingKey: ~Copyable, Sendable {
         _ plain: RawSpan, _ context: [UInt8], to out: UnsafeMutablePointer<UInt8>
     ) {
         bytes.withBytes { key in
-            // Safe: the callers have room for nonce, ciphertext and tag; sodium writes no more.
+            // Safe: the callers have room for nonce, ciphertext and tag.
             unsafe randombytes_buf(out, Self.nonceBytes)
-            unsafe plain.withUnsafeBytes { message in
-                unsafe key.withUnsafeBytes { key in
-                    _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                        out + Self.nonceBytes,
-                        message.assumingMemoryBound(to: UInt8.self).baseAddress,
-                        UInt64(message.count),
-                        context, UInt64(context.count), out,
-                        key.assumingMemoryBound(to: UInt8.self).baseAddress!)
-                }
+            unsafe Self.seal(plain, context, key, to: out)
+        }
+    }
+
+    private static func seal(
+        _ plain: RawSpan, _ context: [UInt8], _ key: RawSpan, _ nonce: RawSpan,
+        to out: UnsafeMutablePointer<UInt8>
+    ) {
+        // Safe: as above; the nonce has its length.
+        unsafe nonce.withUnsafeBytes {
+            unsafe UnsafeMutableRawPointer(out).copyMemory(
+                from: $0.baseAddress!, byteCount: $0.count)
+        }
+        unsafe seal(plain, context, key, to: out)
+    }
+
+    /// The nonce stands there already.
+    private static func seal(
+        _ plain: RawSpan, _ context: [UInt8], _ key: RawSpan,
+        to out: UnsafeMutablePointer<UInt8>
+    ) {
+        // Safe: sodium reads the nonce, and writes ciphertext and tag behind it and no more.
+        unsafe plain.withUnsafeBytes { message in
+            unsafe key.withUnsafeBytes { key in
+                _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+                    out + nonceBytes,
+                    message.assumingMemoryBound(to: UInt8.self).baseAddress,
+                    UInt64(message.count),
+                    context, UInt64(context.count), out,
+                    key.assumingMemoryBound(to: UInt8.self).baseAddress!)
             }
         }
     }

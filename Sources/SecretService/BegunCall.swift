@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainSecrets
 
 /// A call that takes one request to the keychain, which is on its way. The thread that has the
 /// connection sent it, goes on with other calls, and reads the answer when it comes: to hand such a
@@ -45,9 +46,23 @@ extension CallWork {
                 guard let item = try Self.items(answer).first else { throw .noSuchObject }
                 return try ItemAnswers.answer(OpenedSecret(item), session)
             }
+        case (.collection(let name), .createItem(let properties, let sent, let replaces)):
+            // A long secret may have to wait until it is sent.
+            guard let session, let keychain = keychain(name),
+                sent.value.bytes.count <= Self.shortSecret,
+                let new = try? NewSecretItem(properties, sent, replaces: replaces, session)
+            else { return nil }
+            return begun(
+                KeychainItems.adding(new, to: keychain), in: scope.context, changes: true
+            ) { answer throws(ServiceError) in
+                CollectionAnswers(scope: scope, place: .keychain(keychain))
+                    .created(new, KeychainItems.added(try Self.items(answer)))
+            }
         default: return nil
         }
     }
+
+    private static let shortSecret = 4096
 
     /// nil for what lies in memory, and for names that must be looked up or are refused.
     private func keychain(_ name: CollectionName) -> String? {
@@ -58,7 +73,7 @@ extension CallWork {
     }
 
     private func begun<V: Verb>(
-        _ verb: V, in context: AuthenticationContext?,
+        _ verb: V, in context: AuthenticationContext?, changes: Bool = false,
         _ outcome:
             @escaping @Sendable (Result<V.Answer, RequestError>) throws(ServiceError)
             -> Outcome?
@@ -70,9 +85,12 @@ extension CallWork {
                 () throws(ServiceError) -> Outcome? in
                 let answer: Result<V.Answer, RequestError>
                 do throws(RequestError) { answer = .success(try sent.take()) } catch {
-                    guard error != .failed(.notAvailable), error != .state(.noSuchPeer) else {
-                        return nil
-                    }
+                    // A keychain that has gone may have made a change, which must not be made twice.
+                    let mayBeDone = changes && error == .failed(.notAvailable)
+                    guard
+                        mayBeDone
+                            || error != .failed(.notAvailable) && error != .state(.noSuchPeer)
+                    else { return nil }
                     answer = .failure(error)
                 }
                 return try outcome(answer)

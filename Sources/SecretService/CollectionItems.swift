@@ -67,6 +67,17 @@ struct NewSecretItem: Sendable {
     let replaces: Bool
 }
 
+extension NewSecretItem {
+    init(
+        _ properties: ItemProperties, _ sent: SentSecret, replaces: Bool,
+        _ session: TransferSession
+    ) throws(ServiceError) {
+        self.init(
+            label: properties.label ?? "", pairs: properties.allPairs,
+            contentType: sent.contentType, secret: try session.received(sent), replaces: replaces)
+    }
+}
+
 /// What is made other in an item; nil for what stays.
 struct SecretItemChange: Sendable {
     var label: String?

@@ -191,6 +191,12 @@ struct KeychainItems: CollectionItems {
     }
 
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
+        do throws(RequestError) {
+            return Self.added(try send(Self.adding(item, to: keychain)))
+        } catch { throw ServiceError(error) }
+    }
+
+    static func adding(_ item: NewSecretItem, to keychain: String) -> Add {
         var new = NewItem(.attributed)
         new.keychain = keychain
         new.attributes = item.pairs
@@ -200,13 +206,16 @@ struct KeychainItems: CollectionItems {
         new.trusted = []
         new.whenSame = item.replaces ? .replace : .add
         new.authenticationUI = .fail
-        do throws(RequestError) {
-            let added = try send(
-                Add(new, secret: item.secret, returning: [.attributes, .persistentReference]))
-            let isNew =
-                added.attributes[.creationDate] == added.attributes[.modificationDate]
-            return (ItemName(added.reference), isNew)
-        } catch { throw ServiceError(error) }
+        // The dates tell whether another item was replaced.
+        return Add(
+            new, secret: item.secret,
+            returning: item.replaces ? [.attributes, .persistentReference] : .persistentReference)
+    }
+
+    /// Without dates, the item replaced no other one.
+    static func added(_ item: Item) -> (item: ItemName, isNew: Bool) {
+        let isNew = item.attributes[.creationDate] == item.attributes[.modificationDate]
+        return (ItemName(item.reference), isNew)
     }
 
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError) {

@@ -39,18 +39,16 @@ struct CollectionAnswers {
         _ properties: ItemProperties, _ sent: SentSecret, replaces: Bool,
         _ session: TransferSession
     ) throws(ServiceError) -> Outcome {
-        let new = NewSecretItem(
-            label: properties.label ?? "", pairs: properties.allPairs,
-            contentType: sent.contentType, secret: try session.received(sent),
-            replaces: replaces)
-        let (item, isNew) = try items.add(new)
+        let new = try NewSecretItem(properties, sent, replaces: replaces, session)
+        return created(new, try items.add(new))
+    }
+
+    func created(_ new: NewSecretItem, _ added: (item: ItemName, isNew: Bool)) -> Outcome {
+        let event: ItemEvent =
+            added.isNew ? .created : .changed(label: new.label, pairs: new.pairs)
         return Outcome(
-            .path(place.path(of: item)), .path(ObjectPath.none),
-            effects: [
-                .item(
-                    item, isNew ? .created : .changed(label: new.label, pairs: new.pairs),
-                    in: place)
-            ])
+            .path(place.path(of: added.item)), .path(ObjectPath.none),
+            effects: [.item(added.item, event, in: place)])
     }
 
     func delete() throws(ServiceError) -> Outcome {

@@ -28,8 +28,8 @@ package protocol PeerKeychains: Sendable {
     /// `transfer` is how secrets of the call travel on the bus; nil where none do.
     func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint
 
-    /// Sends a verb that only reads and asks no user, and waits for nothing; nil where it must go by
-    /// `endpoint`, which does the same.
+    /// Sends a verb that asks no user, and waits for nothing; nil where nothing was sent, and it must
+    /// go by `endpoint`, which does the same.
     func begin<V: Verb>(
         _ verb: V, of peer: IntroducedPeer, transfer: Transfer?, in context: AuthenticationContext?
     ) -> BegunRequest<V>?

@@ -247,7 +247,7 @@ import Testing
         item.attributes = Self.pairs(["a": "1"])
         for (groups, isThere) in [([TestKeychain.group], true), (["exe:/usr/bin/chat"], false)] {
             let new = SealedItem.new(item, in: TestKeychain.group, .plain(.whenUnlocked))
-            let add = { [keychain] () throws -> Item in
+            let add = { [keychain] () throws -> SealedItem in
                 try keychain.file.add(
                     new, nil, try given(.encrypt, new), keys: keychain.keys(),
                     unlessSameIn: groups)

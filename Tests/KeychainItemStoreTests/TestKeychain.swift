@@ -79,7 +79,8 @@ final class TestKeychain: Sendable {
         let new = SealedItem.new(item, in: group, rights, trusting: list)
         guard let grant = grant(.encrypt, new) else { throw KeychainStoreError.notGranted }
         return try file.add(
-            new, text.map { HeldSecret(secret($0)) }, grant, keys: keys(state))
+            new, text.map { HeldSecret(secret($0)) }, grant, keys: keys(state)
+        ).found
     }
 
     func find(

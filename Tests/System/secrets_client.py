@@ -951,6 +951,10 @@ def restarted():
         print("<ready>", flush=True)
         input()
         expect(read(), before, "what is read")
+    print("<ready>", flush=True)
+    input()
+    peer.create(session, kind="made after it")
+    expect(len(peer.search(kind="made after it")[0]), 1, "items made after a restart")
     print("<done>", flush=True)
 
 

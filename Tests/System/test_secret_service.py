@@ -412,7 +412,7 @@ def test_calls_fail_at_once_while_no_keychain_runs(desk, daemon):
 def test_a_restarted_keychain_is_asked_once_more(desk, daemon):
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py restarted")
-    for _ in range(3):
+    for _ in range(4):
         desk.hears("<ready>")
         daemon.restart()
         desk.shell.sendline("")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
 internal import KeychainLinuxSystem
-package import KeychainModel
+internal import KeychainModel
 package import KeychainSecrets
 
 extension KeychainFile {
@@ -13,7 +13,7 @@ extension KeychainFile {
     package func add(
         _ item: SealedItem, _ secret: HeldSecret?, _ grant: consuming Grant,
         keys: borrowing ClassKeys, unlessSameIn groups: [String] = []
-    ) throws(KeychainStoreError) -> Item {
+    ) throws(KeychainStoreError) -> SealedItem {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
         // No date lies in the future: a later change would seem to be older.
@@ -34,6 +34,6 @@ extension KeychainFile {
             try written.insert(database)
         }
         groupNames.note(record.group)
-        return written.found.found
+        return written.found
     }
 }

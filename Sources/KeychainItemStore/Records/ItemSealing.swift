@@ -11,9 +11,8 @@ enum ItemSealing {
     static func seal(
         _ plain: RawSpan, _ part: SealContext.Part, context: [UInt8], under classKey: RawSpan
     ) -> [UInt8] {
-        let key = SealingKey.random()
-        let wrapping = SealingKey.derived(from: classKey, for: part.purpose)
-        return wrapping.seal(key.bytes, context: context) + key.seal(plain, context: context)
+        SealingKey.derived(from: classKey, for: part.purpose)
+            .sealBehindNewKey(plain, context: context)
     }
 
     static func open(

@@ -33,6 +33,19 @@ import Testing
         #expect(throws: RequestError.refused(.forbidden)) { try another.add("mail") }
     }
 
+    @Test func `the answer has the new item's attributes only where they are asked for`() throws {
+        for (parts, areTold) in [
+            (ReturnFields(), false), (.data, false), (.persistentReference, false),
+            (.attributes, true), (.reference, true), ([.data, .attributes], true),
+        ] {
+            var item = NewItem(.genericPassword)
+            item.attributes = [.service: .string("service \(parts.rawValue)")]
+            let added = try world.ask(Add(item, secret: nil, returning: parts))
+            #expect(added.attributes.isEmpty == !areTold)
+            #expect(added.reference.itemClass == .genericPassword)
+        }
+    }
+
     @Test func `a limit counts each item that is added`() throws {
         try world.use(
             rules: AskingVerb.rule("limit: {rate: 2/1h, by: [uid], then: deny}", "add"))

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import KeychainDatabase
+
+/// How the log of a connection that syncs each commit is written.
+@Suite struct GatheredLogTests {
+    private let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("gathered-\(UInt64.random(in: .min ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.path + "/file"
+    }
+
+    private func database(_ setting: String = "") throws -> Database {
+        let made = try Connection(path, .making, BusyTimeout(seconds: 5))
+        try made.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER, v BLOB);")
+        return try Database(path, BusyTimeout(seconds: 5)) { try $0.execute(setting) }
+    }
+
+    private func add(_ bytes: Int, _ connection: Connection) throws {
+        let value = [UInt8](repeating: 7, count: bytes)
+        try connection.run("INSERT INTO t VALUES (1, ?)", .blob(value))
+    }
+
+    /// Another connection finds the file whole, and values of so many bytes in all.
+    private func expectStored(_ bytes: Int64) throws {
+        let other = try Connection(path, .reading, BusyTimeout(seconds: 5))
+        let found = try other.first("SELECT sum(length(v)) FROM t") { $0.integer(0) }
+        #expect(found == bytes)
+        #expect(try other.isIntact())
+    }
+
+    /// The calls of this thread that write while the body runs (proc(5), io).
+    private func writingCalls(_ body: () throws -> Void) throws -> Int {
+        func calls() throws -> Int {
+            let lines = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
+                .split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix("syscw: ") })
+            return try #require(Int(line.dropFirst("syscw: ".count)))
+        }
+        let before = try calls()
+        try body()
+        return try calls() - before
+    }
+
+    @Test func `the pages of a commit are written by one call`() throws {
+        let database = try database()
+        try database.write { try add(10, $0) }
+        let calls = try writingCalls { try database.write { try add(9 * 4096, $0) } }
+        #expect(calls == 1)
+        try expectStored(10 + 9 * 4096)
+    }
+
+    @Test func `a commit of more pages than are gathered at once is whole`() throws {
+        let database = try database()
+        let calls = try writingCalls { try database.write { try add(64 * 4096, $0) } }
+        #expect(calls < 16)
+        try expectStored(64 * 4096)
+    }
+
+    @Test func `a transaction reads its own pages that were written before its end`() throws {
+        let database = try database("PRAGMA cache_size = 10")
+        try database.write { connection in
+            for number in 1...100 {
+                try add(3000, connection)
+                #expect(try connection.count("t") == number)
+            }
+        }
+        try expectStored(300_000)
+    }
+
+    @Test func `pages of a transaction that is undone are not in the next one`() throws {
+        let database = try database("PRAGMA cache_size = 10")
+        try database.write { try add(10, $0) }
+        #expect(throws: DatabaseError.self) {
+            try database.write { connection in
+                for _ in 1...100 { try add(3000, connection) }
+                throw DatabaseError.busy
+            }
+        }
+        try database.write { try add(20, $0) }
+        try expectStored(30)
+    }
+}
