@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 internal import KeychainModel
+internal import KeychainVaults
 internal import Synchronization
 
 /// The programs that gave a keychain's own password lately, each in its Unix session.

@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import pwd
+import re
 import select
 import shutil
 import struct
@@ -13,8 +14,10 @@ import time
 
 import pytest
 
+import wire
 import world
 from conftest import ALICE, BOB
+from fuse_server import abort
 
 ADD = "printf tell-nobody | keychainctl add generic-password --service mail"
 GET = "keychainctl get generic-password --service mail"
@@ -129,3 +132,35 @@ def test_where_a_home_comes_back_its_programs_are_answered(programs, daemon):
     for program in programs:
         assert select.select([program.stdout], [], [], SOON)[0]
         assert program.stdout.readline() == b"answered\n"
+
+
+def test_a_program_on_a_file_system_that_never_answers_root_holds_up_nothing(login, daemon, tools, tmp_path):
+    """A question that was taken up can't be taken back: a process that waits for its answer can't even be killed."""
+    there = login(BOB)
+    assert there.run(ADD.replace("tell-nobody", "of-bob")).status == 0
+    for name in ("fuse_server.py", "overlay_program.py"):
+        shutil.copy(world.TOP / "Tests/System" / name, world.TOOLS)
+    world.run("gcc", "-static", "-O1", "-o", world.TOOLS / "asker", world.TOP / "Tests/System/asker.c")
+    (world.TOOLS / "frame").write_bytes(wire.frame(wire.READ_STATUS, bytes(24)))
+    entry = pwd.getpwnam(ALICE[0])
+    place = pathlib.Path(entry.pw_dir, "over")
+    place.mkdir()
+    shutil.chown(place, ALICE[0])
+    said = tmp_path / "said"
+    with open(said, "w") as log:
+        server = subprocess.Popen(
+            ["unshare", "--user", "--map-root-user", "--mount", "/usr/bin/python3", "-B",
+             world.TOOLS / "overlay_program.py", world.TOOLS / "asker", place, "keychaind", world.TOOLS / "frame"],
+            user=entry.pw_uid, group=entry.pw_gid, extra_groups=[], cwd="/", stdout=log, stderr=log)
+    try:
+        world.wait_for(lambda: re.search("ended|held", said.read_text()), "the program")
+        assert "held" not in said.read_text() and "ended 0" in said.read_text(), said.read_text()
+        assert there.run(GET).text.strip() == "of-bob"
+        assert daemon.stop() == 0
+    finally:
+        minor = re.search(r"minor (\d+)", said.read_text())
+        if minor:
+            abort(minor[1])
+        server.kill()
+        server.wait()
+        shutil.rmtree(place, ignore_errors=True)
