@@ -276,6 +276,11 @@ extension ItemClass {
         return self == .attributed && name.pairName != nil ? Self.pairRule : nil
     }
 
+    /// Of new items of which nothing else is said. Certificates are not secret.
+    public var defaultAccessibility: Accessibility {
+        self == .certificate ? .always : .whenUnlocked
+    }
+
     /// Throws where an item of the class can't have these attributes.
     public func check(_ attributes: Attributes) throws(RequestError) {
         for (name, value) in attributes {

@@ -68,13 +68,6 @@ struct Addition {
     }
 }
 
-extension ItemClass {
-    /// Certificates are not secret.
-    fileprivate var defaultAccessibility: Accessibility {
-        self == .certificate ? .always : .whenUnlocked
-    }
-}
-
 extension ValueReference {
     fileprivate func attributesOfNewItem(for itemClass: ItemClass) -> Attributes {
         switch (self, itemClass) {
