@@ -142,23 +142,79 @@ package struct CountedLimits {
 /// for each place where questions are shown, so that questions on a terminal that a program made
 /// for itself use up nothing of the user's own. Kept while the daemon runs, and counted after
 /// everything else was decided.
+///
+/// A user's buckets take bounded memory, as a program can make any number of programs by copying
+/// itself. A bucket that is full again is dropped: a new one is the same. Of too many others the
+/// user whose requests made them loses those that were used least recently.
 package final class PolicyLimits: Sendable {
-    /// Beyond it the fullest bucket is dropped: it limits the least.
-    private static let most = 65_536
+    typealias Instant = ContinuousClock.Instant
 
+    static let mostOfUser = 1024
+    /// Beyond it the user who has most buckets loses some.
+    private static let mostInAll = 65_536
+    /// A user's full buckets are looked for when the user has a multiple of these.
+    private static let newBetweenLooks = 64
+
+    /// A digest, as the values may be long.
     fileprivate struct Key: Hashable {
-        let checksum: UInt64
-        let statement: Int
-        let values: [PolicyText]
-        let place: String
+        private let digest: SIMD32<UInt8>
+
+        init(checksum: UInt64, statement: Int, values: [PolicyText], place: String) {
+            // Each text has its length before it, so that no two keys are the same bytes.
+            var bytes: [UInt8] = []
+            for text in ["\(checksum)", "\(statement)", place] + values.map(\.string) {
+                bytes += Array("\(text.utf8.count):".utf8) + Array(text.utf8)
+            }
+            digest = SIMD32(KeyedHash.fingerprint(bytes))
+        }
     }
     private struct Bucket {
-        var tokens: Double
-        var asOf: ContinuousClock.Instant
+        /// Each use moves it on by the time in which the limit gives one use back.
+        var fullAt: Instant
+        var usedAt: Instant
     }
-    private let buckets = ShortLock<[Key: Bucket]>([:])
+    private struct State {
+        var buckets: [Key: Bucket] = [:]
+        /// The keys of the buckets that each user's requests have made. Other users' requests may
+        /// use them too, where the limit is not one for each user.
+        private var keys: [UInt32?: Set<Key>] = [:]
 
-    package init() {}
+        /// Makes room for a new bucket of the user's.
+        mutating func willAdd(_ key: Key, of user: UInt32?, _ now: Instant) {
+            let count = keys[user]?.count ?? 0
+            if count.isMultiple(of: newBetweenLooks) { drop(of: user, atMost: mostOfUser, now) }
+            if buckets.count >= mostInAll,
+                let largest = keys.max(by: { $0.value.count < $1.value.count })
+            {
+                drop(of: largest.key, atMost: largest.value.count, now)
+            }
+            keys[user, default: []].insert(key)
+        }
+
+        /// Drops the user's full buckets; where none is full, and there are `most`, an eighth of
+        /// them, so that the next new ones find room without another look.
+        private mutating func drop(of user: UInt32?, atMost most: Int, _ now: Instant) {
+            let own = (keys[user] ?? []).compactMap { key in buckets[key].map { (key, $0) } }
+            var gone = own.filter { $0.1.fullAt <= now }
+            if gone.isEmpty, own.count >= most {
+                gone = Array(own.sorted { $0.1.usedAt < $1.1.usedAt }.prefix(own.count / 8 + 1))
+            }
+            for (key, _) in gone {
+                buckets[key] = nil
+                keys[user]?.remove(key)
+            }
+            if keys[user]?.isEmpty == true { keys[user] = nil }
+        }
+    }
+    private let state = ShortLock(State())
+    private let clock: @Sendable () -> Instant
+
+    package init() { clock = { .now } }
+
+    init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }
+
+    /// The number of buckets that are kept.
+    var bucketCount: Int { state.withLock { $0.buckets.count } }
 
     /// Counts the request. Returns the constraints that exhausted limits ask for instead; throws
     /// where an exhausted limit denies.
@@ -178,6 +234,7 @@ package final class PolicyLimits: Sendable {
         let limits = policy.limits(on: admitted)
         guard !limits.isEmpty else { return [] }
         let request = told()
+        let user: UInt32? = if case .known(let uid) = request.facts.uid { uid } else { nil }
         var needs: [PolicyConstraint] = []
         let ofQuestions = Self.limitsOfQuestions(limits.map(\.statement), request, policy)
         lazy var place = notes.promptPlace
@@ -187,7 +244,7 @@ package final class PolicyLimits: Sendable {
                 checksum: policy.checksum, statement: statement, values: values,
                 place: ofQuestions.contains(statement) ? place : "")
             if counted.keys.contains(key) { continue }
-            if take(key, limit) {
+            if take(key, limit, for: user) {
                 counted.keys.insert(key)
                 continue
             }
@@ -212,23 +269,20 @@ package final class PolicyLimits: Sendable {
             policy.limits(on: policy.admit(unasked)).map(\.statement))
     }
 
-    private func take(_ key: Key, _ limit: PolicyLimit) -> Bool {
-        let full = Double(limit.count)
-        let perMillisecond = full / Double(max(limit.per.milliseconds, 1))
-        return buckets.withLock { buckets in
-            let now = ContinuousClock.now
-            var bucket = buckets[key] ?? Bucket(tokens: full, asOf: now)
-            let passed = PolicyDuration(bucket.asOf.duration(to: now)).milliseconds
-            bucket.tokens = min(full, bucket.tokens + Double(passed) * perMillisecond)
-            bucket.asOf = now
-            let isAllowed = bucket.tokens >= 1
-            if isAllowed { bucket.tokens -= 1 }
-            if buckets[key] == nil, buckets.count >= Self.most {
-                let fullest = buckets.max { $0.value.tokens < $1.value.tokens }
-                if let fullest { buckets[fullest.key] = nil }
+    private func take(_ key: Key, _ limit: PolicyLimit, for user: UInt32?) -> Bool {
+        guard limit.count > 0 else { return false }
+        let period = Duration.milliseconds(max(limit.per.milliseconds, 1))
+        let now = clock()
+        return state.withLock { state in
+            let fullAt =
+                max(state.buckets[key]?.fullAt ?? now, now) + period / Int(limit.count)
+            guard fullAt <= now + period else {
+                state.buckets[key]?.usedAt = now
+                return false
             }
-            buckets[key] = bucket
-            return isAllowed
+            if state.buckets[key] == nil { state.willAdd(key, of: user, now) }
+            state.buckets[key] = Bucket(fullAt: fullAt, usedAt: now)
+            return true
         }
     }
 

@@ -221,15 +221,16 @@ package struct Question: Sendable, Equatable {
         switch caller.via {
         case .secretService: ", through the Secret Service,"
         case .portal: ", through the desktop's portal,"
-        case nil: ""
+        // The path before it stands between commas.
+        case nil: if case .executable = caller.identity { "," } else { "" }
         }
     }
 
     private static func program(_ caller: Caller) -> String {
         switch caller.identity {
         case .trustedExecutable(let path): ShownText.cleaned(path, longest: 200)
-        case .executable(let path):
-            ShownText.cleaned(path, longest: 200) + " (not verified: its user can change it)"
+        // Its user chose the path.
+        case .executable(let path): "An unverified program, " + ShownText.quotedPath(path)
         case .unit(let name): "The service " + ShownText.cleaned(name, longest: 100)
         case .label(let name), .sandbox(let name): ShownText.cleaned(name, longest: 200)
         case .unknown: "A program that could not be identified"

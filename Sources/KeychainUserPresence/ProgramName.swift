@@ -3,12 +3,14 @@ package import KeychainModel
 
 /// The name of a program in questions to the user.
 package enum ProgramName {
-    /// Of its application identifier.
+    /// Of its application identifier, which does not tell whether the user can change the file: so
+    /// each path is quoted.
     package static func shown(_ identity: String) -> String {
-        let isPath = identity.hasPrefix("exe:/")
-        let name = ShownText.cleaned(
-            isPath ? String(identity.dropFirst("exe:".count)) : identity, longest: 200)
-        return isPath && Interpreters.contains(identity) ? name + " (an interpreter)" : name
+        guard identity.hasPrefix("exe:/") else {
+            return ShownText.cleaned(identity, longest: 200)
+        }
+        let path = ShownText.quotedPath(String(identity.dropFirst("exe:".count)))
+        return Interpreters.contains(identity) ? path + " (an interpreter)" : path
     }
 }
 

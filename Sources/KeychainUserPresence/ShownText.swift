@@ -6,9 +6,21 @@
 package enum ShownText {
     /// The number of marks that a letter of any script has above and below it.
     private static let mostMarks = 3
+    private static let longestPath = 80
+    /// How much of a longer path is its beginning; the rest is its end, with the file's name.
+    private static let beginningOfPath = 24
 
     static func quoted(_ text: String, longest: Int) -> String {
         "“" + cleaned(text, longest: longest) + "”"
+    }
+
+    /// A path in quotes: unquoted, a file's name could read like the keychain's own words.
+    static func quotedPath(_ path: String) -> String {
+        let shown = cleaned(path, longest: .max)
+        let scalars = shown.unicodeScalars
+        guard scalars.count > longestPath else { return "“" + shown + "”" }
+        let end = scalars.suffix(longestPath - beginningOfPath - 1)
+        return "“" + String(scalars.prefix(beginningOfPath)) + "…" + String(end) + "”"
     }
 
     package static func cleaned(_ text: String, longest: Int) -> String {

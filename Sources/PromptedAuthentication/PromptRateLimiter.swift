@@ -8,6 +8,10 @@ internal import Synchronization
 /// doubles until a right one comes. A longer pause follows a program's denials, about the same
 /// items or all in all.
 ///
+/// Some of a place's questions are left for programs that have asked few, so that a program which
+/// asks again and again does not silence the others. Programs of weak names count as one: a copy of
+/// a file would be another program, and an interpreter is as many programs as it has scripts.
+///
 /// A question costs its pause from the moment it is shown until an answer shows that it was no
 /// guess: otherwise all questions shown at once would be free. A denial counts only in the place
 /// where it was given, so that a program that denies on a terminal of its own silences no other
@@ -24,6 +28,8 @@ final class PromptRateLimiter: Sendable {
     struct Matter: Sendable {
         let user: UInt32
         let program: String
+        /// How well the program's name is guarded; nil for a program without a name.
+        let strength: ProgramStrength?
         let place: PrompterPlace
         let items: [ItemReference]
         /// The keychain to be opened, where the question is about all of it. Denials about it count
@@ -31,6 +37,12 @@ final class PromptRateLimiter: Sendable {
         var keychain: String?
         /// What else the question would change (`Question.change`).
         var change: String?
+
+        /// The program, as one of those that share the questions of a place.
+        fileprivate var asker: String {
+            guard let strength, strength > .weak else { return "" }
+            return program
+        }
     }
 
     enum Outcome: Sendable {
@@ -48,6 +60,9 @@ final class PromptRateLimiter: Sendable {
 
     private static let window: Duration = .seconds(60)
     private static let mostInWindow = 10
+    /// Questions of a place left for programs that have asked fewer than `few` there.
+    private static let reserve = 4
+    private static let few = 4
     private static let mostInAll = 60
     /// A wrong answer or a denial costs at least this much time.
     private static let shortestPause: Duration = .seconds(2)
@@ -101,7 +116,7 @@ final class PromptRateLimiter: Sendable {
         }
     }
     private struct State {
-        var asked: [(at: Instant, place: PrompterPlace)] = []
+        var asked: [(at: Instant, place: PrompterPlace, asker: String)] = []
         var terminals = Pace()
         var desktop = Pace()
         /// The paces of terminals on which a proof was given; the one used least recently is
@@ -177,7 +192,7 @@ final class PromptRateLimiter: Sendable {
             guard Self.allows(matter, state, now),
                 state[pace: matter.place].next.map({ now >= $0 }) ?? true
             else { return false }
-            state.asked.append((now, matter.place))
+            state.asked.append((now, matter.place, matter.asker))
             state.latest = now
             state[pace: matter.place].shown.append(matter.place)
             state[pace: matter.place].latest = now
@@ -198,8 +213,10 @@ final class PromptRateLimiter: Sendable {
         let hasRoom =
             !state.isUnproven(matter.place)
             || recent.count(where: { state.isUnproven($0.place) }) < mostInAll
+        let here = recent.filter { $0.place == matter.place }
+        let own = here.count(where: { $0.asker == matter.asker })
         return hasRoom
-            && recent.count(where: { $0.place == matter.place }) < mostInWindow
+            && here.count < (own < few ? mostInWindow : mostInWindow - reserve)
             && subjects(of: matter).allSatisfy { subject in
                 state.denials[subject].map { now >= $0.silentUntil } ?? true
             }

@@ -222,15 +222,16 @@ package final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// The question counts from the moment at which the prompter shows no other.
+    /// The question counts from the moment at which the prompter shows no other. `body` is given the
+    /// prompter that shows it.
     func show<R>(
         _ question: Question, on prompter: Prompter, for client: any Client,
         _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(RequestError) -> R
     ) throws(RequestError) -> R {
+        let prompter = try takeTurn(of: prompter, for: client)
+        defer { prompter.giveBack() }
         guard let place = prompter.place else { throw .refused(.interactionNotAllowed) }
         let matter = matter(client, question, at: place)
-        try prompter.take { client.hasGone() }
-        defer { prompter.giveBack() }
         try budget.begin(matter)
         let number = open.begin()
         defer { open.end(number) }
@@ -242,13 +243,33 @@ package final class PromptedAuthenticator: Authenticator {
         }
     }
 
+    /// Waits for the prompter's turn. Where the question before it ended with a hang-up, the turn is
+    /// that of the prompter that registers next.
+    private func takeTurn(
+        of prompter: Prompter, for client: any Client
+    ) throws(RequestError) -> Prompter {
+        let deadline = ContinuousClock.now + Self.longestWait
+        var prompter = prompter
+        while true {
+            do throws(RequestError) {
+                try prompter.take { client.hasGone() }
+                return prompter
+            } catch {
+                guard prompter.hungUpAt != nil, !client.hasGone(), ContinuousClock.now < deadline,
+                    let next = prompters.prompter(for: client.caller), next !== prompter
+                else { throw error }
+                prompter = next
+            }
+        }
+    }
+
     private func matter(
         _ client: any Client, _ question: Question?, at place: PrompterPlace
     ) -> PromptRateLimiter.Matter {
         PromptRateLimiter.Matter(
             user: client.caller.user, program: client.caller.identifier ?? "",
-            place: place, items: question?.items ?? [], keychain: question?.keychain,
-            change: question?.change)
+            strength: client.caller.strength, place: place, items: question?.items ?? [],
+            keychain: question?.keychain, change: question?.change)
     }
 
     private func terminal(of client: any Client) -> PrompterPlace? {

@@ -20,10 +20,11 @@ package final class Prompter: @unchecked Sendable {
     private let screen: LoginScreen?
     private let drawsWindows: Bool
     private let connection: ServerConnection
-    /// Guards the turns: one question is shown at a time.
+    /// Guards the turns, as one question is shown at a time, and `hungUp`.
     private let turn = Condition()
     private var isTaken = false
     private var waiting = 0
+    private var hungUp: ContinuousClock.Instant?
 
     package init(
         _ connection: ServerConnection, at place: PrompterPlace?, _ screen: LoginScreen? = nil,
@@ -58,10 +59,13 @@ package final class Prompter: @unchecked Sendable {
     package func take(unless isMoot: () -> Bool = { false }) throws(RequestError) {
         turn.lock()
         defer { turn.unlock() }
-        guard isTaken else {
-            isTaken = true
-            return
-        }
+        if isTaken { try waitForTurn(unless: isMoot) }
+        // The question before may have ended with a hang-up.
+        guard isAlive else { throw .refused(.interactionNotAllowed) }
+        isTaken = true
+    }
+
+    private func waitForTurn(unless isMoot: () -> Bool) throws(RequestError) {
         guard waiting < Self.mostWaiting else { throw .refused(.tooManyRequests) }
         waiting += 1
         defer { waiting -= 1 }
@@ -71,7 +75,6 @@ package final class Prompter: @unchecked Sendable {
             guard ContinuousClock.now < deadline else { throw .refused(.tooManyRequests) }
             _ = turn.wait(until: min(deadline, .now + Self.glance))
         }
-        isTaken = true
     }
 
     package func giveBack() {
@@ -103,6 +106,20 @@ package final class Prompter: @unchecked Sendable {
         } catch { throw .refused(.interactionNotAllowed) }
     }
 
-    /// Ends the connection, also for a thread that waits for a reply.
-    func hangUp() { connection.shutDown() }
+    /// Ends the connection, also for a thread that waits for a reply: a prompter understands no
+    /// other end of a question. A registered one then registers again.
+    func hangUp() {
+        turn.lock()
+        // A prompter that has left by itself does not come back.
+        if hungUp == nil, isAlive { hungUp = .now }
+        turn.unlock()
+        connection.shutDown()
+    }
+
+    /// When this side hung up.
+    var hungUpAt: ContinuousClock.Instant? {
+        turn.lock()
+        defer { turn.unlock() }
+        return hungUp
+    }
 }

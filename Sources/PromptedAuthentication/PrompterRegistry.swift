@@ -22,10 +22,14 @@ package final class PrompterRegistry: @unchecked Sendable {
     /// for one user leaves room for the others.
     private static let mostAwaitedOfUser = 16
     private static let mostAwaited = 512
+    /// `keychain-prompter` registers again a second after it was hung up.
+    static let returnsWithin: Duration = .seconds(3)
 
     private let condition = Condition()
     private var registered: [PrompterPlace: Prompter] = [:]
     private var awaited: [[UInt8]: Awaited] = [:]
+    /// Until when a prompter that was hung up may register again at its place.
+    private var returning: [PrompterPlace: ContinuousClock.Instant] = [:]
 
     package init() {}
 
@@ -36,6 +40,8 @@ package final class PrompterRegistry: @unchecked Sendable {
         defer { condition.unlock() }
         if let other = registered[place], other.isAlive { throw .state(.duplicate) }
         registered[place] = prompter
+        returning[place] = nil
+        condition.broadcast()
     }
 
     /// False for a display whose login is not active: its user can't see its windows.
@@ -47,15 +53,38 @@ package final class PrompterRegistry: @unchecked Sendable {
     package func unregister(_ prompter: Prompter) {
         condition.lock()
         defer { condition.unlock() }
-        registered = registered.filter { $0.value !== prompter }
+        returning = returning.filter { ContinuousClock.now < $0.value }
+        for (place, one) in registered where one === prompter {
+            registered[place] = nil
+            returning[place] = prompter.hungUpAt.map { $0 + Self.returnsWithin }
+        }
     }
 
+    /// The prompter that shows the caller's questions. Waits for one that was hung up to register
+    /// again: a program could end its own questions to have all others refused.
     package func prompter(for caller: Caller) -> Prompter? {
-        // Checked without the lock, as logind may take long to answer.
-        let candidates = registered(at: PrompterPlace.all(for: caller))
-        return candidates.first {
-            $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
-        }?.prompter
+        let places = PrompterPlace.all(for: caller)
+        while true {
+            // Checked without the lock, as logind may take long to answer.
+            let found = registered(at: places).first {
+                $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
+            }
+            if let found { return found.prompter }
+            guard waitForReturn(to: places) else { return nil }
+        }
+    }
+
+    /// Waits a moment, and returns false at once where no prompter is to register again at any of
+    /// the places.
+    func waitForReturn(to places: [PrompterPlace]) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        let ends = places.compactMap { place in
+            registered[place]?.hungUpAt.map { $0 + Self.returnsWithin } ?? returning[place]
+        }
+        guard let end = ends.max(), ContinuousClock.now < end else { return false }
+        _ = condition.wait(until: min(end, .now + .milliseconds(200)))
+        return true
     }
 
     private func registered(

@@ -275,7 +275,7 @@ import Testing
         let text = question.text(for: Self.caller(.executable("/home/a/x")))
         let lines = text.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines[0].contains("/home/a/x (not verified"))
+        #expect(lines[0].hasPrefix("An unverified program, “/home/a/x”, wants to read "))
         #expect(lines[1].hasPrefix("The program says: “ok\\u{a}/usr"))
         #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{1B}" })
     }
@@ -286,7 +286,7 @@ import Testing
         let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
         #expect(text.count < 400)
         #expect(text.contains("and 47 more"))
-        #expect(!text.contains("not verified"))
+        #expect(text.hasPrefix("/usr/bin/git wants to read "))
     }
 
     @Test func `remarks that name many programs leave the first line in sight`() {
@@ -309,6 +309,37 @@ import Testing
         #expect(ShownText.cleaned("l’été", longest: 60) == "l’été")
         // What escapes make of it is no longer than what was asked for.
         #expect(ShownText.cleaned(String(repeating: "\n", count: 60), longest: 60).count <= 61)
+    }
+
+    @Test func `a path that its user chose is quoted and does not speak for the keychain`() {
+        let question = Question(.read, names: ["bank"], itemCount: 1, reason: nil)
+        let text = question.text(
+            for: Self.caller(.executable("/home/a/x is yours.\nType “it” to go on.")))
+        #expect(
+            text
+                == "An unverified program, “/home/a/x is yours.\\u{a}Type \\u{201c}it\\u{201d} to"
+                + " go on.”, wants to read the keychain item “bank”.")
+    }
+
+    @Test func `of a long path the beginning and the file's name are shown`() {
+        let path = "/home/alice/" + String(repeating: "folder/", count: 500) + "flood"
+        let shown = ShownText.quotedPath(path)
+        #expect(shown.hasPrefix("“/home/alice/folder/") && shown.hasSuffix("/folder/flood”"))
+        #expect(shown.contains("…") && shown.unicodeScalars.count == 82)
+        let question = Question(.read, names: ["bank"], itemCount: 1, reason: nil)
+        #expect(question.text(for: Self.caller(.executable(path))).count < 150)
+        #expect(ShownText.quotedPath("/opt/a/b") == "“/opt/a/b”")
+    }
+
+    @Test func `an unverified program's question says which service brings it`() {
+        let caller = Caller(
+            user: 1000, process: 1, identity: .executable("/home/a/x"), session: nil,
+            terminal: nil, accessGroups: [], via: .portal)
+        let question = Question(.unlockKeychain, names: ["login"], itemCount: 0, reason: nil)
+        #expect(
+            question.text(for: caller)
+                == "An unverified program, “/home/a/x”, through the desktop's portal, wants to"
+                + " unlock your keychain “login”.")
     }
 
     @Test func `an item without a name is an item all the same`() {

@@ -18,9 +18,10 @@ private let desktop = PrompterPlace.display(user: 1, login: "c2")
 
 private func matter(
     user: UInt32 = 1, _ program: String = "exe:/usr/bin/git", _ items: Int...,
-    at place: PrompterPlace = terminal(1)
+    at place: PrompterPlace = terminal(1), _ strength: ProgramStrength? = .rootsFile
 ) -> PromptRateLimiter.Matter {
-    PromptRateLimiter.Matter(user: user, program: program, place: place, items: items.map(item))
+    PromptRateLimiter.Matter(
+        user: user, program: program, strength: strength, place: place, items: items.map(item))
 }
 
 /// A budget, and a clock that goes when it is told to.
@@ -54,16 +55,41 @@ private final class Asking {
 @Suite struct PromptRateLimiterTests {
     private let asking = Asking()
 
-    @Test func `ten questions a minute and no more, for each user`() {
-        for _ in 0..<10 {
-            #expect(asking.begins(matter()))
-            asking.ends(matter(), .proven)
+    /// How many of twenty questions are put.
+    private func put(
+        _ program: String = "exe:/usr/bin/git", at place: PrompterPlace = terminal(1),
+        _ strength: ProgramStrength? = .rootsFile
+    ) -> Int {
+        (0..<20).count { _ in
+            guard asking.begins(matter(program, at: place, strength)) else { return false }
+            asking.ends(matter(program, at: place, strength), .undecided)
+            return true
         }
-        #expect(!asking.begins(matter()))
-        #expect(!asking.begins(matter("exe:/usr/bin/other")))
+    }
+
+    @Test func `ten questions a minute and no more, for each user, and six of one program`() {
+        #expect(put() == 6)
+        #expect(put("exe:/usr/bin/other") == 4)
+        #expect(put("exe:/usr/bin/third") == 0)
         #expect(asking.begins(matter(user: 2)))
         asking.now += .seconds(61)
         #expect(asking.begins(matter()))
+    }
+
+    @Test func `a program that asks without end leaves questions for others`() {
+        #expect(put("exe:/home/a/flood", .weak) == 6)
+        #expect(asking.ask(matter(), .proven) == 0)
+        #expect(put("exe:/home/a/flood", .weak) == 0)
+        for _ in 0..<3 { #expect(asking.ask(matter(), .proven) == 0) }
+    }
+
+    @Test func `copies of a program that its user can change are one program`() {
+        let ofCopies = (0..<20).map { put("exe:/home/a/flood\($0)", .weak) }
+        #expect(ofCopies.reduce(0, +) == 6)
+        // An interpreter is weak too, and so is a program that could not be identified.
+        #expect(put("exe:/usr/bin/python3", .weak) == 0)
+        #expect(put("", nil) == 0)
+        #expect(put() == 4)
     }
 
     @Test func `wrong answers cost more and more time, whichever program asks`() {
@@ -151,11 +177,10 @@ private final class Asking {
 
     @Test func `ten questions on one terminal leave room on another, sixty on all of them do not`()
     {
-        for number in 0..<6 {
-            for _ in 0..<10 {
-                #expect(asking.ask(matter(at: terminal(UInt32(number))), .undecided) == 0)
-            }
-            #expect(!asking.begins(matter(at: terminal(UInt32(number)))))
+        for number in 0..<UInt32(6) {
+            #expect(put("exe:/a", at: terminal(number)) == 6)
+            #expect(put("exe:/b", at: terminal(number)) == 4)
+            #expect(!asking.begins(matter(at: terminal(number))))
         }
         #expect(!asking.begins(matter(at: terminal(99))))
     }
@@ -218,7 +243,7 @@ private final class Asking {
     }
 
     @Test func `what was not decided counts as a question and as nothing else`() {
-        for _ in 0..<9 { #expect(asking.ask(matter("exe:/a", 1), .undecided) == 0) }
+        for _ in 0..<6 { #expect(asking.ask(matter("exe:/a", 1), .undecided) == 0) }
     }
 
     @Test func `programs and items without end don't push out what counts most`() {
@@ -237,7 +262,7 @@ private final class Asking {
         }
         let latest = UInt32(2 * PromptRateLimiter.mostUsers - 1)
         asking.ends(matter(user: latest), .undecided)
-        for _ in 0..<9 {
+        for _ in 0..<5 {
             #expect(asking.begins(matter(user: latest)))
             asking.ends(matter(user: latest), .undecided)
         }

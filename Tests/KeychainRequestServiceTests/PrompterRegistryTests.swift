@@ -58,6 +58,41 @@ import Testing
         #expect(registry.prompter(for: caller) == nil)
     }
 
+    @Test func `a prompter that was hung up is waited for until it registers again`() throws {
+        let (first, pair) = try prompter()
+        let (second, other) = try prompter()
+        defer { withExtendedLifetime((pair, other)) {} }
+        try registry.register(first)
+        #expect(!registry.waitForReturn(to: [Self.place]))
+        first.hangUp()
+        #expect(registry.waitForReturn(to: [Self.place]))
+        registry.unregister(first)
+        #expect(registry.waitForReturn(to: [Self.other, Self.place]))
+        #expect(!registry.waitForReturn(to: [Self.other]))
+        try registry.register(second)
+        #expect(!registry.waitForReturn(to: [Self.place]))
+    }
+
+    @Test func `a prompter that has left is not waited for, nor one that does not come back`()
+        throws
+    {
+        let (leaving, pair) = try prompter()
+        try registry.register(leaving)
+        pair.client.shutDown()
+        leaving.hangUp()
+        #expect(!registry.waitForReturn(to: [Self.place]))
+        registry.unregister(leaving)
+        #expect(!registry.waitForReturn(to: [Self.place]))
+        let (lost, other) = try prompter()
+        try registry.register(lost)
+        lost.hangUp()
+        registry.unregister(lost)
+        let deadline = ContinuousClock.now + PrompterRegistry.returnsWithin + .seconds(2)
+        while registry.waitForReturn(to: [Self.place]), .now < deadline {}
+        #expect(ContinuousClock.now < deadline)
+        withExtendedLifetime(other) {}
+    }
+
     // MARK: One for each question
 
     @Test func `a prompter attaches under the name that was given out, once and there`() throws {

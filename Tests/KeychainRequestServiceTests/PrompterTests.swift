@@ -108,6 +108,15 @@ import Testing
         try prompter.take(unless: { true })
     }
 
+    @Test func `a prompter that was hung up shows no question that waited`() throws {
+        try prompter.take()
+        #expect(prompter.hungUpAt == nil)
+        prompter.hangUp()
+        prompter.giveBack()
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) { try prompter.take() }
+        #expect(prompter.hungUpAt != nil)
+    }
+
     @Test func `none waits for a prompter that has gone`() throws {
         try prompter.take()
         pair.client.shutDown()

@@ -231,7 +231,7 @@ import Testing
         #expect(
             person.questions[1].hasSuffix(
                 """
-                It would give the item for good to /usr/bin/keychainctl, which opens it unasked, \
+                It would give the item for good to “/usr/bin/keychainctl”, which opens it unasked, \
                 whichever program starts that.
                 """))
         #expect(throws: RequestError.state(.notFound)) { _ = try self.read(as: .git) }

@@ -75,7 +75,7 @@ import Testing
     @Test func `the user reads which programs would be let in`() {
         #expect(
             TrustChange.replace([.own, .identity("exe:/usr/bin/python3.12")]).remark
-                == "It would let in: the program itself, /usr/bin/python3.12 (an interpreter)")
+                == "It would let in: the program itself, “/usr/bin/python3.12” (an interpreter)")
         #expect(TrustChange.add([]).remark == "Other programs could then ask for it.")
         #expect(
             TrustChange.remove(["unit:a.service"]).remark
@@ -94,8 +94,9 @@ import Testing
     }
 
     @Test func `a program's name shows no control characters and has an end`() {
-        #expect(ProgramName.shown("exe:/usr/bin/git") == "/usr/bin/git")
-        #expect(ProgramName.shown("exe:/tmp/a\nb") == "/tmp/a\\u{a}b")
-        #expect(ProgramName.shown("exe:/" + String(repeating: "x", count: 500)).count < 210)
+        #expect(ProgramName.shown("exe:/usr/bin/git") == "“/usr/bin/git”")
+        #expect(ProgramName.shown("exe:/tmp/a\nb") == "“/tmp/a\\u{a}b”")
+        #expect(ProgramName.shown("exe:/" + String(repeating: "x", count: 500)).count < 90)
+        #expect(ProgramName.shown("unit:backup.service") == "unit:backup.service")
     }
 }

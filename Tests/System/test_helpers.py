@@ -128,7 +128,7 @@ def test_what_another_program_keeps_is_asked_about_once_and_taken_back(shell, gi
     command = f"rm -rf two; GIT_TERMINAL_PROMPT=0 git clone -q {git_server.address()} two"
     question, cloned = lets_in(shell, command)
     assert f"{BIN}/git-credential-keychain wants to read the keychain item" in question
-    assert f"The item belongs to {BIN}/security" in question
+    assert f"The item belongs to “{BIN}/security”" in question
     assert cloned.status == 0, cloned
     assert shell.run(command).status == 0
     # git has given the password back twice, and no copy was made of it.

@@ -197,7 +197,7 @@ def test_an_item_moves_to_the_tool_s_own_group_only_when_its_user_was_told(login
     moved = shell.run(f"{TOOL} update {ITEM} --new-group {TOOLS_GROUP}", [ALICE[1]])
     assert moved.status == 0
     said = " ".join(moved.text.split())
-    assert f"It would give the item for good to {TOOL}, which opens it unasked" in said
+    assert f"It would give the item for good to “{TOOL}”, which opens it unasked" in said
     # From now on it is the tool's own.
     assert "s3cret" in by_itself(shell)(f"get {ITEM}").text
     assert shell.run(f"{TOOL} update {ITEM} --new-group {OWNER}").status != 0

@@ -5,6 +5,7 @@ The programs are copies of one that uses the library, installed like any: what e
 what the kernel says of its file."""
 
 import json
+import re
 import shutil
 import time
 
@@ -38,7 +39,7 @@ def shell(login):
     assert shell.run(ADD).status == 0
     listed = shell.run(f"{OWNER} access add {ITEM} --program {LISTED}", [ALICE[1]])
     assert listed.status == 0, listed
-    assert f"would let in: {LISTED}" in listed.text
+    assert f"would let in: “{LISTED}”" in listed.text
     return shell
 
 
@@ -98,7 +99,7 @@ def test_who_asks_for_what_is_in_the_question(shell):
     asks(shell)
     said = chooses(shell.terminal, "once")
     assert f"{STRANGER} wants to read the keychain item “mail”." in said.replace("\r\n", "\n")
-    assert f"The item belongs to {OWNER}." in said
+    assert f"The item belongs to “{OWNER}”." in said
     assert "Other programs of yours could start it, or take it over." in said
     assert "mail-s3cret" not in said
     assert status(shell) == 0
@@ -216,7 +217,7 @@ def test_a_path_that_its_user_can_change_is_said_to_be_one(shell):
     shell.run(f"cp {STRANGER} ~/mine")
     asks(shell, f"~/mine get {ITEM}")
     said = chooses(shell.terminal, "always")
-    assert "not verified" in said
+    assert re.search("An unverified program, “/[^”]*/mine”, wants to read", said)
     assert status(shell) == 0
     assert any(entry["strength"] == "weak" and entry["program"].endswith("/mine")
                for entry in shown(shell))
@@ -273,7 +274,7 @@ def test_the_tool_shows_and_takes_back_what_other_programs_have(shell):
     assert f"exe:{LISTED}" in said.text and f"exe:{OWNER}" in said.text
     removed = shell.run(f"keychainctl access remove {ITEM} --program {LISTED}", [ALICE[1]])
     assert removed.status == 0, removed
-    assert f"no longer let in: {LISTED}" in removed.text
+    assert f"no longer let in: “{LISTED}”" in removed.text
     assert shell.run(f"{LISTED} get {ITEM} --no-prompt").status == 3
 
 
