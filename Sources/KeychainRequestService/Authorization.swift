@@ -72,6 +72,11 @@ final class RequestKeys {
     }
 
     func hold(applicationKey: HeldSecret?) { classKeys.applicationKey = applicationKey }
+
+    /// Throws where the unlock no longer gives keys of that availability.
+    func check(_ availability: Accessibility.Availability) throws(RequestError) {
+        try unlock.check(availability)
+    }
 }
 
 /// The items that a pass of authorisation is about.
@@ -98,6 +103,7 @@ final class Authorization {
 
     let keychain: OpenKeychain
     let prompts: UserPrompts
+    let client: any Client
     let service: KeychainService
     let intent: Intent
     private(set) var pending = PendingRequirements(given: Evidence())
@@ -125,8 +131,6 @@ final class Authorization {
     private var isCounted = false
     private var counted = CountedLimits()
 
-    var client: any Client { prompts.client }
-
     init(
         _ intent: Intent, in keychain: OpenKeychain, _ prompts: UserPrompts,
         by service: KeychainService
@@ -134,6 +138,7 @@ final class Authorization {
         self.intent = intent
         self.keychain = keychain
         self.prompts = prompts
+        client = prompts.client
         self.service = service
         asOf = prompts.count
     }
@@ -152,8 +157,9 @@ final class Authorization {
 
     var context: AuthorizationContext {
         get throws(RequestError) {
-            let keys = try keys
+            endWithQuestion()
             if let heldContext { return heldContext }
+            let keys = try keys
             let context = try service.context(intent, self, keys, scope, given: evidence)
             heldContext = context
             return context
@@ -178,8 +184,10 @@ final class Authorization {
 
     /// Says what the verb is about, and what was proven before. Without evidence nothing is looked up
     /// that only proofs rest on. `earlier` is what may serve, where that is not all of it.
-    func begin(_ scope: ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil) {
-        self.scope = scope
+    func begin(
+        _ scope: consuming ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil
+    ) {
+        self.scope = consume scope
         self.evidence = evidence
         pending = PendingRequirements(given: earlier ?? evidence ?? Evidence())
         endFacts()
@@ -336,8 +344,8 @@ final class Authorization {
     /// Where a search finds nothing, the user may be asked to let the client have an item of another
     /// program's.
     func askForConsent(_ search: SearchPass) throws(RequestError) {
-        guard search.query.namesOneItem, client.caller.strength != nil,
-            search.found?.isEmpty ?? true, prompts.mayAsk(intent.ui), try search.isEmpty(self)
+        guard search.found?.isEmpty ?? true, search.matcher.query.namesOneItem,
+            client.caller.strength != nil, prompts.mayAsk(intent.ui), try search.isEmpty(self)
         else { return }
         var found: ConsentCandidate?
         let result = try prompts.consent {

@@ -55,10 +55,12 @@ final class AuthorizationContext {
         return .allowAfter(.all(needs))
     }
 
-    private func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+    private func judge(_ request: consuming AccessRequest, _ evidence: Evidence) -> Verdict {
         let evidence = evidence.about(request.item.reference)
         let verdict = judge.judge(request, evidence)
-        if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
+        if !judge.policy.isEmpty {
+            notes.note(consume request, consume evidence, verdict.isDenial, judge)
+        }
         return verdict
     }
 
@@ -164,21 +166,19 @@ extension KeychainService {
         let facts =
             isPolicyEmpty
             ? PolicyFacts() : policyFacts(of: client, judge.policy.asked, evidence)
+        let numbered = isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy)
+        let circumstances = AccessRequest.Circumstances(
+            intent.operation, as: intent.policyOperation, callerGroups: scope.groups,
+            keychain: AccessRequest.Keychain(
+                isUnlocked: keys.classKeys.isUnlocked,
+                wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
+                isPasscodeSet: isPasscodeSet),
+            mayAsk: mayAsk, provable: provable, facts: facts, numbered: numbered,
+            // The day matters only to permissive rules, which expire.
+            day: judge.hasPermissiveRules ? LocalTime.now.day : 0)
         let context = AuthorizationContext(
-            judge,
-            AccessRequest.Circumstances(
-                intent.operation, as: intent.policyOperation, callerGroups: scope.groups,
-                keychain: AccessRequest.Keychain(
-                    isUnlocked: keys.classKeys.isUnlocked,
-                    wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
-                    isPasscodeSet: isPasscodeSet),
-                mayAsk: mayAsk, provable: provable,
-                facts: facts,
-                numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
-                // The day matters only to permissive rules, which expire.
-                day: judge.hasPermissiveRules ? LocalTime.now.day : 0),
-            keychainName: access.keychain.name.description, biometry: biometry,
-            notes: client.notes)
+            judge, circumstances, keychainName: access.keychain.id.name.description,
+            biometry: biometry, notes: client.notes)
         scope.refine(context)
         return context
     }
