@@ -120,7 +120,7 @@ extension Authorization {
             || service.policy.now.judge.policy.asked.contains(AgeField.presence)
         if !mayNeedProof {
             begin(scope, given: nil)
-            if try considersUnproven([item]) { return }
+            if try considersUnasked([item]) { return }
         }
         begin(scope, given: service.authentication.evidence(for: client))
         try consider(item)

@@ -113,8 +113,9 @@ final class Authorization {
     private(set) var lacksProof = false
 
     private var scope = ItemScope(groups: [])
-    /// nil: nothing is looked up that only proofs rest on.
     private var evidence: Evidence?
+    /// Nothing is looked up that only a question rests on.
+    private var isWithoutQuestion = false
     /// What the user proved to the question; nil where there was none.
     private var proven: Evidence?
 
@@ -160,7 +161,8 @@ final class Authorization {
             endWithQuestion()
             if let heldContext { return heldContext }
             let keys = try keys
-            let context = try service.context(intent, self, keys, scope, given: evidence)
+            let context = try service.context(
+                intent, self, keys, scope, given: evidence, withoutQuestion: isWithoutQuestion)
             heldContext = context
             return context
         }
@@ -182,13 +184,16 @@ final class Authorization {
 
     // MARK: Before the question
 
-    /// Says what the verb is about, and what was proven before. Without evidence nothing is looked up
-    /// that only proofs rest on. `earlier` is what may serve, where that is not all of it.
+    /// Says what the verb is about, and what was proven before. Without evidence, and where nothing
+    /// will be asked, nothing is looked up that only a question rests on. `earlier` is what may serve,
+    /// where that is not all of it.
     func begin(
-        _ scope: consuming ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil
+        _ scope: consuming ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil,
+        withoutQuestion: Bool = false
     ) {
         self.scope = consume scope
         self.evidence = evidence
+        isWithoutQuestion = withoutQuestion || evidence == nil
         pending = PendingRequirements(given: earlier ?? evidence ?? Evidence())
         endFacts()
     }
@@ -207,14 +212,16 @@ final class Authorization {
         }
     }
 
-    /// Whether all of them may be used although nothing was proven; then they are considered.
-    func considersUnproven(_ items: [SealedItem]) throws(RequestError) -> Bool {
+    /// Whether all of them may be used by what was proven before; then they are considered.
+    func considersUnasked(
+        _ items: [SealedItem], given evidence: Evidence = Evidence()
+    ) throws(RequestError) -> Bool {
         let context = try context
         for item in items {
-            guard case .allow(let grant) = context.judge(item, Evidence()) else { return false }
+            guard case .allow(let grant) = context.judge(item, evidence) else { return false }
             hold(grant, of: item)
         }
-        pending = PendingRequirements(plain: items)
+        pending = PendingRequirements(met: items, given: evidence)
         return true
     }
 
@@ -288,6 +295,7 @@ final class Authorization {
         proven = try prompts.prove(
             Requirement.all(pending.requirements), question(remarks), given: pending.evidence)
         evidence = proven
+        isWithoutQuestion = false
     }
 
     /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask

@@ -137,12 +137,12 @@ final class AuthorizationContext {
 }
 
 extension KeychainService {
-    /// Without `evidence`, facts that matter only with proofs are not looked up. A request that is
-    /// allowed without them is allowed with them too, as long as no rule asks for the age of a
-    /// proof.
+    /// Without a question, facts that matter only for one are not looked up. A request that is
+    /// allowed without them is allowed with them too; so is one without `evidence`, as long as no
+    /// rule asks for the age of a proof.
     func context(
         _ intent: Intent, _ access: Authorization, _ keys: RequestKeys, _ scope: ItemScope,
-        given evidence: Evidence?
+        given evidence: Evidence?, withoutQuestion: Bool = false
     ) throws(RequestError) -> AuthorizationContext {
         let judge = policy.now.judge
         let client = access.client
@@ -151,15 +151,20 @@ extension KeychainService {
         var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
-        let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: intent.operation) } ?? true
-        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
+        let restsOnPasscode =
+            few?.contains {
+                withoutQuestion
+                    ? $0.protection == .whenPasscodeSetThisDeviceOnly
+                    : $0.restsOnPasscode(for: intent.operation)
+            } ?? true
+        if restsOnPasscode || (!withoutQuestion && !judge.policy.isEmpty) {
             isPasscodeSet = try management.hasProvableOwner(access.keychain, for: client.caller)
-            if evidence != nil { provable = authentication.provable(for: client) }
+            if !withoutQuestion { provable = authentication.provable(for: client) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
             biometry = authentication.enrolledBiometry(of: client.caller)
         }
-        let restsOnAnswers = evidence != nil || judge.policy.asked.contains(.interactive)
+        let restsOnAnswers = !withoutQuestion || judge.policy.asked.contains(.interactive)
         let mayAsk = restsOnAnswers ? access.prompts.mayAsk(intent.ui) : nil
         if mayAsk == nil { client.notes.note(unlooked: intent.ui) }
         let isPolicyEmpty = judge.policy.isEmpty

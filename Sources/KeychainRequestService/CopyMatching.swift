@@ -134,7 +134,7 @@ extension Authorization {
     /// once for all of them. When it returns, the items may be opened.
     func authorize(_ search: SearchPass, mayConsent: Bool) throws(RequestError) {
         if mayConsent { try askForConsent(search) }
-        if try !considersUnproven(search) {
+        if try !considersUnasked(search) {
             let evidence = service.authentication.evidence(for: client)
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
             try considerAll(of: search)
@@ -148,15 +148,20 @@ extension Authorization {
         if isListed { try service.consent.list(search, self) }
     }
 
-    /// Judges the items found without the facts that matter only with proofs, as most items need no
-    /// proof. Returns false where those facts must be looked up.
-    private func considersUnproven(_ search: SearchPass) throws(RequestError) -> Bool {
-        guard let found = search.found, consent == nil,
-            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+    /// Judges the items found without the facts that matter only where the user is asked: most items
+    /// need no proof, or one that was given before. Returns false where those facts must be looked up.
+    private func considersUnasked(_ search: SearchPass) throws(RequestError) -> Bool {
+        guard let found = search.found, consent == nil else { return false }
+        if !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !service.policy.now.judge.policy.asked.contains(AgeField.presence)
-        else { return false }
-        begin(search.scope, given: nil)
-        return try considersUnproven(found)
+        {
+            begin(search.scope, given: nil)
+            if try considersUnasked(found) { return true }
+        }
+        let evidence = service.authentication.evidence(for: client)
+        guard !evidence.isEmpty else { return false }
+        begin(search.scope, given: evidence, withoutQuestion: true)
+        return try considersUnasked(found, given: evidence)
     }
 
     private func considerAll(of search: SearchPass) throws(RequestError) {
