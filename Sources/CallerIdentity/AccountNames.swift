@@ -19,6 +19,11 @@ package final class AccountNames: Sendable {
         var absent: [UInt32: ContinuousClock.Instant] = [:]
         /// Users with a keychain, who therefore had an account, before the first look.
         var expected: Set<UInt32> = []
+
+        func name(of user: UInt32, _ now: ContinuousClock.Instant) -> String? {
+            guard let entry = names[user], now < entry.until else { return nil }
+            return entry.name
+        }
     }
     private let look: @Sendable (UInt32) -> String?
     private let known = ShortLock(Known())
@@ -28,9 +33,8 @@ package final class AccountNames: Sendable {
     /// nil where there is no such account.
     package func name(of user: UInt32) -> String? {
         let now = ContinuousClock.now
-        let (entry, absent) = known.withLock { ($0.names[user], $0.absent[user]) }
-        if let entry, now < entry.until { return entry.name }
-        if let absent, now < absent { return nil }
+        if let name = known.withLock({ $0.name(of: user, now) }) { return name }
+        if isKnownAbsent(user) { return nil }
         let name = look(user)
         known.withLock { known in
             known.names[user] = nil

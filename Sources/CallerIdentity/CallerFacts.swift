@@ -303,7 +303,7 @@ package struct SessionAttributes: Sendable {
             where: asked.contains)
         if ofSession || asked.contains(ChoiceField.session) || asked.contains(AgeField.session) {
             if let session, session.isOfPAM {
-                add(asked, of: [session], to: &facts)
+                add(asked, of: session, to: &facts)
             } else if !addOfManaged(asked, to: &facts) {
                 addOutsideLogins(to: &facts)
             }
@@ -322,12 +322,12 @@ package struct SessionAttributes: Sendable {
             ServiceManager.ran(lines, for: others.user)
         else { return false }
         let logins = others.logins
-        guard !logins.isEmpty else { return false }
+        guard let first = logins.first else { return false }
         // The program may belong to a login that bypassed the PAM module, of which nothing is
         // known.
         let known = Set(logins.compactMap(\.logindSession))
         if LoginSessions.logins(of: others.user).allSatisfy(known.contains) {
-            add(asked, of: logins, to: &facts)
+            add(asked, of: first, or: logins.dropFirst(), to: &facts)
         } else {
             addUnknownLogin(to: &facts)
         }
@@ -360,28 +360,37 @@ package struct SessionAttributes: Sendable {
         facts[.screenLocked] = isNobodys ? .absent : .unknown
     }
 
-    func add(_ asked: AskedFacts, of logins: [LoginSession], to facts: inout PolicyFacts) {
-        facts[ChoiceField.session] = Self.agreed(logins) { .known(Self.kind(of: $0).rawValue) }
-        facts[.remote] = Self.agreed(logins) { .known($0.isRemote) }
-        if asked.contains(AgeField.session) {
-            facts[AgeField.session] = Self.agreed(logins, Self.age)
+    /// The program belongs to this login, or to one of the others.
+    func add(
+        _ asked: AskedFacts, of login: LoginSession, or others: ArraySlice<LoginSession> = [],
+        to facts: inout PolicyFacts
+    ) {
+        facts[ChoiceField.session] = Self.agreed(login, others) {
+            .known(Self.kind(of: $0).rawValue)
         }
-        if asked.contains(.active) { facts[.active] = Self.agreed(logins, Self.isActive) }
+        facts[.remote] = Self.agreed(login, others) { .known($0.isRemote) }
+        if asked.contains(AgeField.session) {
+            facts[AgeField.session] = Self.agreed(login, others, Self.age)
+        }
+        if asked.contains(.active) { facts[.active] = Self.agreed(login, others, Self.isActive) }
         if asked.contains(.screenLocked) {
             // A login that logind knows nothing of has no screen that could be locked.
-            let withScreens = logins.filter { $0.logindSession != nil }
+            let withScreens = ([login] + others).filter { $0.logindSession != nil }
             facts[.screenLocked] =
-                withScreens.isEmpty ? .absent : Self.agreed(withScreens, isScreenLocked)
+                withScreens.first.map {
+                    Self.agreed($0, withScreens.dropFirst(), isScreenLocked)
+                } ?? .absent
         }
     }
 
     /// The fact's value where all logins agree, else unknown: the program may belong to the login
     /// for which a rule is strict.
     private static func agreed<Value: Equatable>(
-        _ logins: [LoginSession], _ fact: (LoginSession) -> Fact<Value>
+        _ login: LoginSession, _ others: ArraySlice<LoginSession>,
+        _ fact: (LoginSession) -> Fact<Value>
     ) -> Fact<Value> {
-        guard let first = logins.first.map(fact) else { return .unknown }
-        return logins.dropFirst().allSatisfy { fact($0) == first } ? first : .unknown
+        let value = fact(login)
+        return others.allSatisfy { fact($0) == value } ? value : .unknown
     }
 
     private static func isActive(_ login: LoginSession) -> Fact<Bool> {
@@ -400,10 +409,11 @@ package struct SessionAttributes: Sendable {
     }
 
     private static func kind(of login: LoginSession) -> SessionKind {
-        if login.service.hasPrefix("cron") || login.service.hasPrefix("atd") { return .cron }
+        let service = login.service
+        if service.hasPrefix("cron") || service.hasPrefix("atd") { return .cron }
         guard login.isRemote else { return .seat }
-        if login.service.hasPrefix("ssh") { return .ssh }
-        return remoteDesktops.contains(where: login.service.hasPrefix) ? .remoteDesktop : .other
+        if service.hasPrefix("ssh") { return .ssh }
+        return remoteDesktops.contains(where: service.hasPrefix) ? .remoteDesktop : .other
     }
 
     /// The kind of a process outside all logins; nil where it can't be told.

@@ -8,18 +8,17 @@ public struct AccessRequest: Sendable {
     /// The facts about the item that the store authenticates.
     public struct Item: Sendable {
         public let reference: ItemReference
-        public let accessGroup: String
-        public let accessControl: ItemAccessControl
+        /// The item as policies see it, with the present attributes, or those that it would have.
+        let described: PolicyItem
+        public var accessGroup: String { described.accessGroup }
+        public var accessControl: ItemAccessControl { described.rights }
         /// Whether the enrolled biometry is the one that the item was bound to; true where it is
         /// bound to none.
         public let biometryIsCurrent: Bool
-        /// The present attributes, or those that the item would have.
-        public let attributes: Attributes
-        /// The name of the keychain that it lies in.
-        public let keychain: String
         /// How the caller may know of the item other than by its group or a rule.
         public var admission: Admission
 
+        /// `keychain` is the name of the one that the item lies in.
         public init(
             reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
             biometryIsCurrent: Bool = true, attributes: Attributes = [:], keychain: String = "",
@@ -27,18 +26,10 @@ public struct AccessRequest: Sendable {
         ) {
             self.admission = admission
             self.reference = reference
-            self.accessGroup = accessGroup
-            self.accessControl = accessControl
-            self.biometryIsCurrent = biometryIsCurrent
-            self.attributes = attributes
-            self.keychain = keychain
-        }
-
-        /// The item as policies see it.
-        var described: PolicyItem {
-            PolicyItem(
+            described = PolicyItem(
                 reference.itemClass, attributes, accessGroup: accessGroup, rights: accessControl,
                 keychain: keychain)
+            self.biometryIsCurrent = biometryIsCurrent
         }
 
         /// The facts about the item that policies can know.
@@ -364,12 +355,12 @@ extension AccessRequest {
 
     /// The request in the policy's numbers, with the facts that the policy asks for.
     func admitted(to policy: CompiledPolicy, _ evidence: Evidence) -> AdmittedRequest {
-        let own = item.described
         var facts = circumstances.facts
-        own.addChoices(to: &facts)
+        item.described.addChoices(to: &facts)
         add(to: &facts)
         return policy.admit(
-            circumstances.policyOperation, facts, numbered: circumstances.numbered, of: own,
+            circumstances.policyOperation, facts, numbered: circumstances.numbered,
+            of: item.described,
             evidence: evidence.proofs, day: circumstances.day)
     }
 

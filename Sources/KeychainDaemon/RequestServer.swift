@@ -116,19 +116,19 @@ package final class RequestServer: Sendable {
             patience = Self.nextRequestWithin
             switch consume message {
             case .request(let verb, let context, let relay, let offersTerminal):
-                let goesOn = { [self] in
-                    if relay != nil || deputy != nil {
-                        return answer(
-                            verb, context, relay, descriptor, by: deputy, program, caller)
-                    }
-                    let client = client(
-                        program, caller, context, offersTerminal: offersTerminal)
-                    return answer(verb, for: client, on: connection)
-                }
                 // Reads take turns only while several users are connected: a lone user delays no
                 // other. Writes take no turns, as writers that arrive together share a commit.
                 let takesTurn = users.areSeveral && type(of: verb) == CopyMatching.self
-                guard takesTurn ? turns.take(turn, goesOn) : goesOn() else { return }
+                if takesTurn { turns.begin(turn) }
+                defer { if takesTurn { turns.end(turn) } }
+                let goesOn =
+                    relay != nil || deputy != nil
+                    ? answer(verb, context, relay, descriptor, by: deputy, program, caller)
+                    : answer(
+                        verb,
+                        for: client(program, caller, context, offersTerminal: offersTerminal),
+                        on: connection)
+                guard goesOn else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(

@@ -44,14 +44,8 @@ final class RequestTurns: Sendable {
 
     var isIdle: Bool { line.withLock { $0.working.isEmpty } }
 
-    /// Runs `read` on this thread, once its turn has come.
-    func take<R>(_ turn: Turn, _ read: () -> R) -> R {
-        begin(turn)
-        defer { end(turn) }
-        return read()
-    }
-
-    private func begin(_ turn: Turn) {
+    /// Returns once the read's turn has come; `end` follows, on the same thread.
+    func begin(_ turn: Turn) {
         let isFree = line.withLock { line in
             let isFree = line.working.count < most
             if isFree { line.working.append((turn, .now)) } else { line.waiting.append(turn) }
@@ -91,7 +85,7 @@ final class RequestTurns: Sendable {
         }
     }
 
-    private func end(_ turn: Turn) {
+    func end(_ turn: Turn) {
         let next = line.withLock { line -> Turn? in
             guard let place = line.working.firstIndex(where: { $0.turn === turn }) else {
                 return nil

@@ -273,19 +273,24 @@ extension ItemQuery: MessageValue {
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        self.init(try message.raw())
-        keychain = try message.optionalText()
-        attributes = try message.attributes()
-        accessible = try message.flag() ? try message.raw() : nil
-        accessGroup = try message.optionalText()
-        synchronizable = try message.raw()
-        references = try message.flag() ? try message.values(ofAtLeast: 17) : nil
-        hostOrSubdomain = try message.optionalText()
-        folding = Folding(rawValue: try message.bytes.byte())
-        limit = try message.flag() ? try Self.limit(&message) : nil
-        returnFields = ReturnFields(rawValue: try message.bytes.byte())
-        authenticationUI = try message.raw()
-        reason = try message.optionalText()
+        self = try Self.read(&message)
+    }
+
+    private static func read(_ message: inout MessageReader) throws(MalformedBytes) -> ItemQuery {
+        var query = ItemQuery(try message.raw())
+        query.keychain = try message.optionalText()
+        query.attributes = try message.attributes()
+        query.accessible = try message.flag() ? try message.raw() : nil
+        query.accessGroup = try message.optionalText()
+        query.synchronizable = try message.raw()
+        query.references = try message.flag() ? try message.values(ofAtLeast: 17) : nil
+        query.hostOrSubdomain = try message.optionalText()
+        query.folding = Folding(rawValue: try message.bytes.byte())
+        query.limit = try message.flag() ? try limit(&message) : nil
+        query.returnFields = ReturnFields(rawValue: try message.bytes.byte())
+        query.authenticationUI = try message.raw()
+        query.reason = try message.optionalText()
+        return query
     }
 
     private static func limit(_ message: inout MessageReader) throws(MalformedBytes) -> Int {

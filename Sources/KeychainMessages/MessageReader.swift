@@ -37,7 +37,8 @@ package struct MessageWriter {
 
     mutating func append(_ values: [some MessageValue]) {
         bytes.append(count: values.count)
-        for value in values { value.encode(into: &self) }
+        let values = values.span
+        for place in values.indices { values[place].encode(into: &self) }
     }
 
     mutating func append(_ secret: HeldSecret) {

@@ -211,7 +211,7 @@ package enum ServerMessage: Sendable {
     private static let usualBytes = 512
     private static let mostRules = 64
 
-    package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+    package consuming func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         if case .answer(let answer) = self { return (answer.message, answer.secrets) }
         var message = MessageWriter(capacity: Self.usualBytes)
         switch self {

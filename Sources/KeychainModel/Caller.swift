@@ -141,10 +141,12 @@ extension [String] {
         first { $0.hasSameBytes(as: group) }
     }
 
+    package func hasSame(as group: String) -> Bool { contains { $0.hasSameBytes(as: group) } }
+
     /// Each group once, without the client's own.
     package func distinct(besides own: [String]) -> [String] {
         var kept: [String] = []
-        for group in self where (own + kept).firstSame(as: group) == nil { kept.append(group) }
+        for group in self where !(own + kept).hasSame(as: group) { kept.append(group) }
         return kept
     }
 }

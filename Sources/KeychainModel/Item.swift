@@ -10,20 +10,21 @@ public struct Item: Sendable {
     /// Programs that may use the item beside its groups; nil where it has no list, or the client
     /// itself is only on the list.
     public let trusted: TrustList?
-    /// The item's keychain, where the query named none; nil is the login keychain.
-    public var keychain: String?
     /// The secret, where it was asked for and the item has one.
     package var secret: HeldSecret?
+    /// The item's keychain, where the query named none; nil is the login keychain.
+    public var keychain: String?
+}
 
+extension Item {
+    /// Hands the values on. An initialiser that sets so many one by one would copy them all.
     package init(
         reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl,
-        trusted: TrustList? = nil, secret: HeldSecret? = nil
+        trusted: TrustList? = nil, keychain: String? = nil, secret: HeldSecret? = nil
     ) {
-        self.reference = reference
-        self.attributes = attributes
-        self.accessControl = accessControl
-        self.trusted = trusted
-        self.secret = secret
+        self.init(
+            reference: reference, attributes: attributes, accessControl: accessControl,
+            trusted: trusted, secret: secret, keychain: keychain)
     }
 }
 

@@ -79,9 +79,20 @@ extension CompiledPolicy {
     ) -> AdmittedRequest {
         let exports = operation == .readSecret && facts[.itemClass].mayBe(ChoiceField.keyClass)
         let need = AdmittedRequest.ItemNeed(facts.constraint, evidence, for: operation)
+        var numbering = FactNumbering()
+        if let numbered, numbered.hold(for: facts, under: self) {
+            var place = 0
+            add(item, to: &numbering) { numbering, field in
+                numbering.add(field, numbered, place)
+                place += 1
+            }
+            numbering.markUnknown(all: numbered.unknown)
+        } else {
+            add(item, to: &numbering) { $0.add($1, facts[$1], image) }
+        }
         return AdmittedRequest(
             checksum: checksum, operation: operation,
-            facts: admit(facts, numbered, item, evidence, day), before: [], exports: exports,
+            facts: finish(&numbering, facts, evidence, day), before: [], exports: exports,
             mayAsk: facts.isTrue(.interactive), day: day,
             item: exports ? need.and(.init(facts.constraint, evidence, for: .export)) : need)
     }
@@ -97,27 +108,19 @@ extension CompiledPolicy {
         return finish(&numbering, facts, evidence, day)
     }
 
-    private func admit(
-        _ facts: PolicyFacts, _ numbered: NumberedTexts?, _ item: PolicyItem,
-        _ evidence: [PolicyProof], _ day: Int32
-    ) -> AdmittedFacts {
-        let numbered = numbered.flatMap { $0.hold(for: facts, under: self) ? $0 : nil }
-        var numbering = FactNumbering()
-        var subjectPlace = 0
-        let (image, asked) = (image, asked)
+    /// Adds all texts in the order of their fields: the item's, and by `addSubject` the others.
+    private func add(
+        _ item: PolicyItem, to numbering: inout FactNumbering,
+        _ addSubject: (inout FactNumbering, TextField) -> Void
+    ) {
         for dimension in 0..<Dimension.uid {
             guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
             if field.block == .resource {
                 numbering.add(field, asked.contains(field) ? item.text(field) : nil, image)
-            } else if let numbered {
-                numbering.add(field, numbered, subjectPlace)
-                subjectPlace += 1
             } else {
-                numbering.add(field, facts[field], image)
+                addSubject(&numbering, field)
             }
         }
-        if let numbered { numbering.markUnknown(all: numbered.unknown) }
-        return finish(&numbering, facts, evidence, day)
     }
 
     /// Adds the facts that are no texts, and the evidence.

@@ -158,17 +158,18 @@ public final class NumberedTexts: Sendable {
     private let checksum: UInt64
     /// The facts that were numbered.
     private let facts: PolicyFacts
-    /// For each field of `TextField.ofSubject`, the end of its numbers.
-    private let ends: [Int]
+    /// For each field of `TextField.ofSubject`, the end of its numbers. Inline, as most fields have
+    /// none.
+    private let ends: InlineArray<16, Int>
     private let numbers: [UInt32]
     /// The dimensions of unknown texts.
     let unknown: UInt64
 
     init(_ facts: PolicyFacts, of policy: borrowing CompiledPolicy) {
         var words = FactWords(count: 0)
-        var ends: [Int] = []
+        var ends = InlineArray<16, Int>(repeating: 0)
         var unknown: UInt64 = 0
-        for field in TextField.ofSubject {
+        for (place, field) in TextField.ofSubject.enumerated() {
             switch facts[field] {
             case .absent: break
             case .known(let values):
@@ -177,7 +178,7 @@ public final class NumberedTexts: Sendable {
                 }
             case .unknown: unknown |= 1 << UInt64(Dimension.of(field))
             }
-            ends.append(words.count)
+            ends[place] = words.count
         }
         self.unknown = unknown
         checksum = policy.checksum
@@ -193,11 +194,8 @@ public final class NumberedTexts: Sendable {
 
     /// Adds the numbers of the field at that place in `TextField.ofSubject`.
     func add(_ place: Int, to words: inout FactWords) {
-        var number = place == 0 ? 0 : ends[place - 1]
-        while number < ends[place] {
-            words.append(numbers[number])
-            number += 1
-        }
+        let start = place == 0 ? 0 : ends[place - 1]
+        for number in start..<ends[place] { words.append(numbers[number]) }
     }
 }
 

@@ -26,6 +26,12 @@ package final class RequestNotes: Sendable {
         var unlookedUI: ItemQuery.AuthenticationUI?
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
+
+        /// Keeps the judgement in place of one that weighs less, which is handed back.
+        mutating func keep(_ new: inout Judged?) {
+            let isHeavier = judged.map { new?.isDenied == true && !$0.isDenied } ?? true
+            if isHeavier { swap(&judged, &new) }
+        }
     }
     /// The first request that was judged, or the first that was refused.
     private struct Judged: Sendable {
@@ -138,20 +144,17 @@ package final class RequestNotes: Sendable {
     }
 
     package func note(
-        _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
+        _ request: consuming AccessRequest, _ evidence: consuming Evidence, _ isDenied: Bool,
+        _ judge: Judge
     ) {
-        note(Judged(subject: .item(request, evidence), isDenied: isDenied, judge: judge))
+        var judged: Judged? = Judged(
+            subject: .item(request, evidence), isDenied: isDenied, judge: judge)
+        noted.withLock { $0.keep(&judged) }
     }
 
     package func note(_ login: LoginUnlock, isDenied: Bool, _ judge: Judge) {
-        note(Judged(subject: .login(login), isDenied: isDenied, judge: judge))
-    }
-
-    private func note(_ judged: Judged) {
-        noted.withLock { noted in
-            guard noted.judged.map({ judged.isDenied && !$0.isDenied }) ?? true else { return }
-            noted.judged = judged
-        }
+        var judged: Judged? = Judged(subject: .login(login), isDenied: isDenied, judge: judge)
+        noted.withLock { $0.keep(&judged) }
     }
 
     /// Notes that the caller asked for items of a group that is closed to it, so that no item was

@@ -58,7 +58,7 @@ extension KeychainService {
         returning parts: ReturnFields, for client: any Client
     ) throws(RequestError) -> Item {
         let prompts = prompts(client)
-        var added = try withAccess(to: keychain, .add(item), prompts) {
+        return try withAccess(to: keychain, .add(item), prompts) {
             access throws(RequestError) in
             let new = try newItem(item, access)
             try access.considerNew(new)
@@ -67,11 +67,11 @@ extension KeychainService {
                 try access.takeApplicationKey(isNew: true, to: [])
             }
             let groups = item.whenSame == .add ? [] : try access.groupsOfSame(item)
-            return try access.add(new, secret, unlessSameIn: groups).answered(parts)
+            let added = try access.add(new, secret, unlessSameIn: groups)
+            return added.answered(
+                parts, from: item.keychain == nil ? keychain.nameToTell : nil,
+                parts.contains(.data) ? secret : nil)
         }
-        if item.keychain == nil { added.keychain = keychain.nameToTell }
-        added.secret = parts.contains(.data) ? secret : nil
-        return added
     }
 
     /// The item as it will be: in its group, under its rights, with the programs that it lets in.
@@ -121,7 +121,7 @@ extension Authorization {
             || service.policy.now.judge.policy.asked.contains(AgeField.presence)
         if !mayNeedProof {
             begin(scope, given: nil)
-            if try considersUnproven([item]) { return }
+            if try considersUnasked([item]) { return }
         }
         begin(scope, given: service.authentication.evidence(for: client))
         try consider(item)

@@ -72,6 +72,11 @@ final class RequestKeys {
     }
 
     func hold(applicationKey: HeldSecret?) { classKeys.applicationKey = applicationKey }
+
+    /// Throws where the unlock no longer gives keys of that availability.
+    func check(_ availability: Accessibility.Availability) throws(RequestError) {
+        try unlock.check(availability)
+    }
 }
 
 /// The items that a pass of authorisation is about.
@@ -98,6 +103,7 @@ final class Authorization {
 
     let keychain: OpenKeychain
     let prompts: UserPrompts
+    let client: any Client
     let service: KeychainService
     let intent: Intent
     private(set) var pending = PendingRequirements(given: Evidence())
@@ -107,8 +113,9 @@ final class Authorization {
     private(set) var lacksProof = false
 
     private var scope = ItemScope(groups: [])
-    /// nil: nothing is looked up that only proofs rest on.
     private var evidence: Evidence?
+    /// Nothing is looked up that only a question rests on.
+    private var isWithoutQuestion = false
     /// What the user proved to the question; nil where there was none.
     private var proven: Evidence?
 
@@ -126,8 +133,6 @@ final class Authorization {
     private var isCounted = false
     private var counted = CountedLimits()
 
-    var client: any Client { prompts.client }
-
     init(
         _ intent: Intent, in keychain: OpenKeychain, _ prompts: UserPrompts,
         by service: KeychainService
@@ -135,6 +140,7 @@ final class Authorization {
         self.intent = intent
         self.keychain = keychain
         self.prompts = prompts
+        client = prompts.client
         self.service = service
         asOf = prompts.count
     }
@@ -153,9 +159,11 @@ final class Authorization {
 
     var context: AuthorizationContext {
         get throws(RequestError) {
-            let keys = try keys
+            endWithQuestion()
             if let heldContext { return heldContext }
-            let context = try service.context(intent, self, keys, scope, given: evidence)
+            let keys = try keys
+            let context = try service.context(
+                intent, self, keys, scope, given: evidence, withoutQuestion: isWithoutQuestion)
             heldContext = context
             return context
         }
@@ -195,11 +203,16 @@ final class Authorization {
 
     // MARK: Before the question
 
-    /// Says what the verb is about, and what was proven before. Without evidence nothing is looked up
-    /// that only proofs rest on. `earlier` is what may serve, where that is not all of it.
-    func begin(_ scope: ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil) {
-        self.scope = scope
+    /// Says what the verb is about, and what was proven before. Without evidence, and where nothing
+    /// will be asked, nothing is looked up that only a question rests on. `earlier` is what may serve,
+    /// where that is not all of it.
+    func begin(
+        _ scope: consuming ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil,
+        withoutQuestion: Bool = false
+    ) {
+        self.scope = consume scope
         self.evidence = evidence
+        isWithoutQuestion = withoutQuestion || evidence == nil
         pending = PendingRequirements(given: earlier ?? evidence ?? Evidence())
         endFacts()
     }
@@ -218,14 +231,16 @@ final class Authorization {
         }
     }
 
-    /// Whether all of them may be used although nothing was proven; then they are considered.
-    func considersUnproven(_ items: [SealedItem]) throws(RequestError) -> Bool {
+    /// Whether all of them may be used by what was proven before; then they are considered.
+    func considersUnasked(
+        _ items: [SealedItem], given evidence: Evidence = Evidence()
+    ) throws(RequestError) -> Bool {
         let context = try context
         for item in items {
-            guard case .allow(let grant) = context.judge(item, Evidence()) else { return false }
+            guard case .allow(let grant) = context.judge(item, evidence) else { return false }
             hold(grant, of: item)
         }
-        pending = PendingRequirements(plain: items)
+        pending = PendingRequirements(met: items, given: evidence)
         return true
     }
 
@@ -299,6 +314,7 @@ final class Authorization {
         proven = try prompts.prove(
             Requirement.all(pending.requirements), question(remarks), given: pending.evidence)
         evidence = proven
+        isWithoutQuestion = false
     }
 
     /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask
@@ -355,8 +371,8 @@ final class Authorization {
     /// Where a search finds nothing, the user may be asked to let the client have an item of another
     /// program's.
     func askForConsent(_ search: SearchPass) throws(RequestError) {
-        guard search.query.namesOneItem, client.caller.strength != nil,
-            search.found?.isEmpty ?? true, prompts.mayAsk(intent.ui), try search.isEmpty(self)
+        guard search.found?.isEmpty ?? true, search.matcher.query.namesOneItem,
+            client.caller.strength != nil, prompts.mayAsk(intent.ui), try search.isEmpty(self)
         else { return }
         var found: ConsentCandidate?
         let result = try prompts.consent {

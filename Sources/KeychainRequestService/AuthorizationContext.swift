@@ -58,10 +58,12 @@ final class AuthorizationContext {
         return .allowAfter(.all(needs))
     }
 
-    private func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+    private func judge(_ request: consuming AccessRequest, _ evidence: Evidence) -> Verdict {
         let evidence = evidence.about(request.item.reference)
         let verdict = judge.judge(request, evidence)
-        if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
+        if !judge.policy.isEmpty {
+            notes.note(consume request, consume evidence, verdict.isDenial, judge)
+        }
         return verdict
     }
 
@@ -144,12 +146,12 @@ final class AuthorizationContext {
 }
 
 extension KeychainService {
-    /// Without `evidence`, facts that matter only with proofs are not looked up. A request that is
-    /// allowed without them is allowed with them too, as long as no rule asks for the age of a
-    /// proof.
+    /// Without a question, facts that matter only for one are not looked up. A request that is
+    /// allowed without them is allowed with them too; so is one without `evidence`, as long as no
+    /// rule asks for the age of a proof.
     func context(
         _ intent: Intent, _ access: Authorization, _ keys: RequestKeys, _ scope: ItemScope,
-        given evidence: Evidence?
+        given evidence: Evidence?, withoutQuestion: Bool = false
     ) throws(RequestError) -> AuthorizationContext {
         let judge = policy.now.judge
         let client = access.client
@@ -158,36 +160,39 @@ extension KeychainService {
         var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
-        let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: intent.operation) } ?? true
-        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
+        let restsOnPasscode =
+            few?.contains {
+                withoutQuestion
+                    ? $0.protection == .whenPasscodeSetThisDeviceOnly
+                    : $0.restsOnPasscode(for: intent.operation)
+            } ?? true
+        if restsOnPasscode || (!withoutQuestion && !judge.policy.isEmpty) {
             isPasscodeSet = try management.hasProvableOwner(access.keychain, for: client.caller)
-            if evidence != nil { provable = authentication.provable(for: client) }
+            if !withoutQuestion { provable = authentication.provable(for: client) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
             biometry = authentication.enrolledBiometry(of: client.caller)
         }
-        let restsOnAnswers = evidence != nil || judge.policy.asked.contains(.interactive)
+        let restsOnAnswers = !withoutQuestion || judge.policy.asked.contains(.interactive)
         let mayAsk = restsOnAnswers ? access.prompts.mayAsk(intent.ui) : nil
         if mayAsk == nil { client.notes.note(unlooked: intent.ui) }
         let isPolicyEmpty = judge.policy.isEmpty
         let facts =
             isPolicyEmpty
             ? PolicyFacts() : policyFacts(of: client, judge.policy.asked, evidence)
+        let numbered = isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy)
+        let circumstances = AccessRequest.Circumstances(
+            intent.operation, as: intent.policyOperation, callerGroups: scope.groups,
+            keychain: AccessRequest.Keychain(
+                isUnlocked: keys.classKeys.isUnlocked,
+                wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
+                isPasscodeSet: isPasscodeSet),
+            mayAsk: mayAsk, provable: provable, facts: facts, numbered: numbered,
+            // The day matters only to permissive rules, which expire.
+            day: judge.hasPermissiveRules ? LocalTime.now.day : 0)
         let context = AuthorizationContext(
-            judge,
-            AccessRequest.Circumstances(
-                intent.operation, as: intent.policyOperation, callerGroups: scope.groups,
-                keychain: AccessRequest.Keychain(
-                    isUnlocked: keys.classKeys.isUnlocked,
-                    wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
-                    isPasscodeSet: isPasscodeSet),
-                mayAsk: mayAsk, provable: provable,
-                facts: facts,
-                numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
-                // The day matters only to permissive rules, which expire.
-                day: judge.hasPermissiveRules ? LocalTime.now.day : 0),
-            keychainName: access.keychain.name.description, biometry: biometry,
-            notes: client.notes, joined: try access.joinedGroups)
+            judge, circumstances, keychainName: access.keychain.id.name.description,
+            biometry: biometry, notes: client.notes, joined: try access.joinedGroups)
         scope.refine(context)
         return context
     }

@@ -40,9 +40,7 @@ extension KeychainService {
             try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
                 access throws(RequestError) in
                 begun = answer.count
-                var query = query
-                query.limit = answer.rest
-                let search = try SearchPass(query, access)
+                let search = try SearchPass(query, atMost: answer.rest, access)
                 try access.authorize(search, mayConsent: mayConsent)
                 try search.each(access) { item throws(RequestError) in
                     try self.write(item, search, access, to: answer)
@@ -64,34 +62,36 @@ extension KeychainService {
     private func write(
         _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
     ) throws(RequestError) {
-        let query = search.query
-        let wantsSecret = query.returnFields.contains(.data)
-        guard let grant = try grant(item, access, query) else { return }
+        let keys = try access.keys
+        let wanted = search.matcher
+        let wantsSecret = wanted.query.returnFields.contains(.data)
+        guard let grant = try grant(item, access, keys, wanted) else { return }
         let bytes = wantsSecret ? try unreadSecretSize(item, access.keychain) : 0
-        try answer.begin(item, bytes: bytes, access)
+        try answer.begin(item, bytes: bytes, keys)
         let isStrange = search.trusts(item)
         if isStrange, access.consent == nil { access.client.notes.note(trust: "listed") }
         if try access.context.isJoined(item) { access.client.notes.note(trust: "joined") }
         let redacted = grant.redacted
         var opened = (item: item, secret: HeldSecret?.none)
         if wantsSecret {
-            guard let found = try open(item, access, grant, query) else { return }
+            guard let found = try open(item, access, keys, grant, wanted) else { return }
             opened = (found.item, found.secret)
         }
-        var found = opened.item.answered(
-            query.returnFields, without: redacted, isStrange: isStrange)
-        if query.keychain == nil { found.keychain = access.keychain.nameToTell }
-        found.secret = opened.secret
-        try answer.add(found, of: opened.item)
+        let keychain = wanted.query.keychain == nil ? access.keychain.nameToTell : nil
+        try answer.add(
+            opened.item.answered(
+                wanted.query.returnFields, without: redacted, isStrange: isStrange,
+                from: keychain, opened.secret),
+            of: opened.item)
     }
 
     /// Returns nil for an item that the answer leaves out.
     private func grant(
-        _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
+        _ item: SealedItem, _ access: Authorization, _ keys: RequestKeys, _ wanted: ItemMatcher
     ) throws(RequestError) -> Grant? {
-        let skips = query.authenticationUI == .skip
-        if skips, query.returnFields.contains(.data), item.needsApplicationPassword,
-            try access.keys.classKeys.applicationKey == nil
+        let skips = wanted.query.authenticationUI == .skip
+        if skips, wanted.query.returnFields.contains(.data), item.needsApplicationPassword,
+            keys.classKeys.applicationKey == nil
         {
             return nil
         }
@@ -104,11 +104,11 @@ extension KeychainService {
 
     /// Returns nil for an item that is gone or lost; the other items are answered all the same.
     private func open(
-        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
+        _ item: SealedItem, _ access: Authorization, _ keys: RequestKeys,
+        _ grant: consuming Grant, _ wanted: ItemMatcher
     ) throws(RequestError) -> OpenedItem? {
         var grant: Grant? = consume grant
         let guessed = item.needsApplicationPassword ? [item.reference] : []
-        let keys = try access.keys
         do throws(RequestError) {
             return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
                 guard let grant = grant.take() else { throw .notGranted }
@@ -116,7 +116,8 @@ extension KeychainService {
             }
         } catch
             where error == .state(.notFound)
-            || (error == .refused(.wrongApplicationPassword) && query.authenticationUI == .skip)
+            || (error == .refused(.wrongApplicationPassword)
+                && wanted.query.authenticationUI == .skip)
         {
             return nil
         }
@@ -134,32 +135,38 @@ extension Authorization {
     /// once for all of them. When it returns, the items may be opened.
     func authorize(_ search: SearchPass, mayConsent: Bool) throws(RequestError) {
         if mayConsent { try askForConsent(search) }
-        if try !considersUnproven(search) {
+        if try !considersUnasked(search) {
             let evidence = service.authentication.evidence(for: client)
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
             try considerAll(of: search)
         }
-        try settle { () throws(RequestError) in try refuseToAsk(search.query) }
+        try settle { () throws(RequestError) in try refuseToAsk(search.matcher) }
         let isListed = consent?.choice.lasts == true
-        if pending.usesApplicationPassword, isListed || search.query.returnFields.contains(.data) {
+        let readsSecrets = search.matcher.query.returnFields.contains(.data)
+        if pending.usesApplicationPassword, isListed || readsSecrets {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
         }
         if isListed { try service.consent.list(search, self) }
     }
 
-    /// Judges the items found without the facts that matter only with proofs, as most items need no
-    /// proof. Returns false where those facts must be looked up.
-    private func considersUnproven(_ search: SearchPass) throws(RequestError) -> Bool {
-        guard let found = search.found, consent == nil,
-            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+    /// Judges the items found without the facts that matter only where the user is asked: most items
+    /// need no proof, or one that was given before. Returns false where those facts must be looked up.
+    private func considersUnasked(_ search: SearchPass) throws(RequestError) -> Bool {
+        guard let found = search.found, consent == nil else { return false }
+        if !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !service.policy.now.judge.policy.asked.contains(AgeField.presence)
-        else { return false }
-        begin(search.scope, given: nil)
-        return try considersUnproven(found)
+        {
+            begin(search.scope, given: nil)
+            if try considersUnasked(found) { return true }
+        }
+        let evidence = service.authentication.evidence(for: client)
+        guard !evidence.isEmpty else { return false }
+        begin(search.scope, given: evidence, withoutQuestion: true)
+        return try considersUnasked(found, given: evidence)
     }
 
     private func considerAll(of search: SearchPass) throws(RequestError) {
-        if search.query.authenticationUI == .skip {
+        if search.matcher.query.authenticationUI == .skip {
             // The program may have given the password before.
             guard client.context?.applicationPassword != nil else { return }
             try search.each(self) { item throws(RequestError) in
@@ -172,14 +179,14 @@ extension Authorization {
         try search.each(self) { item throws(RequestError) in
             try consider(item)
             count += 1
-            return count != search.query.limit
+            return count != search.limit
         }
     }
 
     /// Refuses to ask for the secrets of all passwords at once: a user can't weigh such a question.
     /// The program must ask for references first, and then for the secrets that it wants.
-    private func refuseToAsk(_ query: ItemQuery) throws(RequestError) {
-        guard query.wantsAllSecrets else { return }
+    private func refuseToAsk(_ wanted: ItemMatcher) throws(RequestError) {
+        guard wanted.query.wantsAllSecrets else { return }
         let hasPassword = client.context?.applicationPassword != nil
         guard pending.items.isEmpty, !pending.usesApplicationPassword || hasPassword else {
             throw .invalid(.needsProofOfEach)
@@ -191,28 +198,23 @@ extension SealedItem {
     /// The fields that an answer carries: no attributes where only the secret or the reference was
     /// asked for.
     func answered(
-        _ parts: ReturnFields, without redacted: [String] = [], isStrange: Bool = false
+        _ parts: ReturnFields, without redacted: [String] = [], isStrange: Bool = false,
+        from keychain: String?, _ secret: HeldSecret?
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.compactMap { PolicyEffect.attribute($0) }
-            // A program that an item merely trusts must not learn which other programs it trusts.
-            let found = isStrange ? found.withoutList : found
-            return hidden.isEmpty ? found : found.without(hidden)
+            return Item(
+                reference: reference,
+                attributes: hidden.isEmpty
+                    ? attributes : attributes.filter { !hidden.contains($0.key) },
+                accessControl: accessControl.bound(to: []),
+                // A program that an item merely trusts must not learn which other programs it
+                // trusts.
+                trusted: isStrange ? nil : trusted, keychain: keychain, secret: secret)
         }
-        return Item(reference: reference, attributes: [:], accessControl: .plain(protection))
-    }
-}
-
-extension Item {
-    fileprivate func without(_ names: [AttributeName]) -> Item {
-        Item(
-            reference: reference, attributes: attributes.filter { !names.contains($0.key) },
-            accessControl: accessControl, trusted: trusted)
-    }
-
-    fileprivate var withoutList: Item {
-        Item(
-            reference: reference, attributes: attributes, accessControl: accessControl)
+        return Item(
+            reference: reference, attributes: [:], accessControl: .plain(protection),
+            keychain: keychain, secret: secret)
     }
 }
 
@@ -231,9 +233,8 @@ final class AnswerWriter {
     private let memory: MemoryBudget
     private let emit: ([Item]) throws(RequestError) -> Void
     private var part: [Item] = []
-    /// The authorisation that opened the items of this part.
-    private var access: Authorization?
-    private var unlock: UnlockWatch?
+    /// The keys, and so the unlock, that opened the items of this part.
+    private var keys: RequestKeys?
     /// The availabilities of the part's items: one bit for each raw value.
     private var availabilities: UInt8 = 0
     private var partBytes = 0
@@ -259,14 +260,13 @@ final class AnswerWriter {
     /// Prepares for opening an item with `bytes` of secret still to be read. After a part was sent,
     /// the unlock is checked again, as the client may have taken long to read that part. Where
     /// memory lacks room for both, the pending part is sent first.
-    func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(RequestError) {
-        if self.access !== access {
+    func begin(_ item: SealedItem, bytes: Int, _ keys: RequestKeys) throws(RequestError) {
+        if self.keys !== keys {
             // The pending items were opened with another unlock.
             try send()
-            self.access = access
-            unlock = try access.keys.unlock
+            self.keys = keys
         }
-        if count > 0, part.isEmpty { try unlock?.check(item.availability) }
+        if count > 0, part.isEmpty { try keys.check(item.availability) }
         guard bytes > 0 else { return }
         let user = prompts.client.caller.user
         do throws(RequestError) { try takeRoom(bytes, for: user, patience: .zero) } catch {
@@ -294,7 +294,7 @@ final class AnswerWriter {
         }
         availabilities |= 1 << found.availability.rawValue
         count += 1
-        part.append(item)
+        part.append(consume item)
         if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
     }
 
@@ -318,9 +318,10 @@ final class AnswerWriter {
 
     private func check() throws(RequestError) {
         try prompts.checkClient()
+        guard let keys else { return }
         for availability in Accessibility.Availability.allCases
         where availabilities >> availability.rawValue & 1 != 0 {
-            try unlock?.check(availability)
+            try keys.check(availability)
         }
     }
 }

@@ -440,5 +440,30 @@ extension KeychainService: VerbHandler {
 
 extension AuditLog.Operation {
     /// The log has all names of verbs, and further names for events without a verb.
-    init(_ name: AuditName) { self = Self(rawValue: name.rawValue) ?? .status }
+    init(_ name: AuditName) {
+        self =
+            switch name {
+            case .add: .add
+            case .copyMatching: .copyMatching
+            case .update: .update
+            case .delete: .delete
+            case .unlock: .unlock
+            case .lock: .lock
+            case .setPassword: .setPassword
+            case .createKeychain: .createKeychain
+            case .status: .status
+            case .deleteKeychain: .deleteKeychain
+            case .changeSettings: .changeSettings
+            case .changePreferences: .changePreferences
+            case .authenticate: .authenticate
+            case .reloadPolicies: .reloadPolicies
+            case .backup: .backup
+            case .restore: .restore
+            case .repair: .repair
+            case .addProtector: .addProtector
+            case .removeProtector: .removeProtector
+            case .testProtector: .testProtector
+            case .introduce: .introduce
+            }
+    }
 }

@@ -33,9 +33,9 @@ struct PendingRequirements: Sendable {
 
     init(given evidence: Evidence) { self.evidence = evidence }
 
-    /// For items that need no proof.
-    init(plain items: [SealedItem]) {
-        self.init(given: Evidence())
+    /// For items that need nothing else.
+    init(met items: [SealedItem], given evidence: Evidence) {
+        self.init(given: evidence)
         for item in items { note(item) }
     }
 

@@ -13,7 +13,10 @@ internal import KeychainVaults
 
 /// A search of one keychain: its scope, and the items found where they are few enough to hold.
 final class SearchPass {
-    let query: ItemQuery
+    /// The query, and the first place that it is searched in.
+    let matcher: ItemMatcher
+    /// In place of the query's limit; nil is all.
+    let limit: Int?
     let groups: GroupScope
     private(set) var found: [SealedItem]?
     private let caller: Caller
@@ -22,9 +25,12 @@ final class SearchPass {
     /// them.
     private lazy var allowed = Set(service.authentication.trust.items(for: caller))
 
-    init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
+    init(
+        _ query: ItemQuery, atMost limit: Int?, _ access: Authorization
+    ) throws(RequestError) {
         groups = try access.groups(query)
-        self.query = query
+        matcher = ItemMatcher(query: query, scope: .groups(groups.all))
+        self.limit = limit
         caller = access.client.caller
         service = access.service
         found = try few(access)
@@ -38,8 +44,8 @@ final class SearchPass {
 
     /// Whether another program's item is open to this program.
     func trusts(_ item: SealedItem) -> Bool {
-        guard query.accessGroup == nil, let list = item.trusted,
-            groups.all.firstSame(as: item.accessGroup) == nil
+        guard matcher.query.accessGroup == nil, let list = item.trusted,
+            !groups.all.hasSame(as: item.accessGroup)
         else { return false }
         return allowed.contains(item.reference) || list.names(caller.identity)
     }
@@ -49,7 +55,7 @@ final class SearchPass {
     var scope: ItemScope {
         ItemScope(groups: groups.own, few: found) { [self] context in
             context.admission = { self.trusts($0) ? .trusted : .none }
-            guard query.limit != 1 else { return }
+            guard limit != 1 else { return }
             context.also = { context, item in
                 context.isOwn(item) ? [] : [context.listing(item)]
             }
@@ -60,40 +66,37 @@ final class SearchPass {
 
     /// The places to search, in order: groups, then items that trust the program, then items that
     /// the user lets it use. A query that names a group searches only that group.
-    private func step(_ place: Int) -> SearchScope? {
+    private func matcher(_ place: Int) -> ItemMatcher? {
+        if place == 0 { return matcher }
+        guard matcher.query.accessGroup == nil, caller.identifier != nil else { return nil }
         switch place {
-        case 0: return .groups(groups.all)
-        case 1 where query.accessGroup == nil && caller.identifier != nil:
-            return .trusting(caller.identity, besides: groups.all)
-        case 2 where query.accessGroup == nil && caller.identifier != nil && !allowed.isEmpty:
-            return .askable(besides: groups.all)
+        case 1:
+            return ItemMatcher(
+                query: matcher.query, scope: .trusting(caller.identity, besides: groups.all))
+        case 2 where !allowed.isEmpty:
+            var some = matcher.query
+            some.references = (some.references ?? Array(allowed)).filter(allowed.contains)
+            return ItemMatcher(query: some, scope: .askable(besides: groups.all))
         default: return nil
         }
-    }
-
-    private func wanted(in scope: SearchScope) -> ItemQuery {
-        guard case .askable = scope else { return query }
-        var some = query
-        some.references = (query.references ?? Array(allowed)).filter(allowed.contains)
-        return some
     }
 
     /// The items found, where they may be held in memory; else nil. In embedded mode the program's
     /// process holds the whole answer anyway; the daemon holds no more than one part of an answer.
     private func few(_ access: Authorization) throws(RequestError) -> [SealedItem]? {
         let isDaemon = access.service.isDaemon
-        let limit = query.limit ?? .max
+        let limit = limit ?? .max
         guard limit <= AnswerWriter.mostItems || !isDaemon,
-            query.authenticationUI != .skip, groups.others.isEmpty
+            matcher.query.authenticationUI != .skip, groups.others.isEmpty
         else { return nil }
         let keys = try access.keys
         var found: [SealedItem] = []
         var bytesLeft = isDaemon ? AnswerWriter.mostBytes : Int.max
         var place = 0
-        while found.count < limit, let scope = step(place) {
+        while found.count < limit, let matcher = matcher(place) {
             do {
                 let few = try access.keychain.file.find(
-                    wanted(in: scope), in: scope, keys: keys.classKeys,
+                    matcher, keys: keys.classKeys,
                     // Safe: `found` has no more items than the limit.
                     atMost: limit - found.count, mostBytes: bytesLeft)
                 guard let few else { return nil }
@@ -119,11 +122,11 @@ final class SearchPass {
         let (keys, context) = (try access.keys, try access.context)
         var unlock = keys.unlock
         var place = 0
-        while goesOn, let scope = step(place) {
+        while goesOn, let matcher = matcher(place) {
             place += 1
-            var query = wanted(in: scope)
-            if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
-            try access.keychain.each(query, in: scope, keys.classKeys) {
+            var query = matcher.query
+            query.limit = query.authenticationUI == .skip || mayBeUnknown ? nil : limit
+            try access.keychain.each(query, in: matcher.scope, keys.classKeys) {
                 item throws(RequestError) in
                 if mayBeUnknown, !context.isKnown(item) { return true }
                 try unlock.checkNowAndThen(item.availability)

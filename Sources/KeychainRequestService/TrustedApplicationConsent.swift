@@ -72,7 +72,7 @@ struct TrustedApplicationConsent: ConsentStep {
     /// more than nothing found.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate? {
         let caller = access.client.caller
-        var query = search.query
+        var query = search.matcher.query
         query.limit = Self.mostCandidates
         let given = authentication.evidence(for: access.client)
         guard caller.strength != nil, let keys = try? access.keys,

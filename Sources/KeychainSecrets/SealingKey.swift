@@ -128,20 +128,21 @@ package struct SealingKey: ~Copyable, Sendable {
     package borrowing func open(
         _ sealed: [UInt8], context: [UInt8]
     ) throws(SecretsError) -> SecretBytes {
-        // Safe: the array is borrowed until the call has returned, and its span with it.
-        try unsafe sealed.span.bytes.openSealed(key: bytes, context: context)
+        // Safe: the arrays are borrowed until the call has returned, and their spans with them.
+        try unsafe sealed.span.bytes.openSealed(key: bytes, context: context.span.bytes)
     }
 
     package borrowing func open(
         _ sealed: RawSpan, context: [UInt8]
     ) throws(SecretsError) -> SecretBytes {
-        try sealed.openSealed(key: bytes, context: context)
+        // Safe: as above.
+        try unsafe sealed.openSealed(key: bytes, context: context.span.bytes)
     }
 }
 
 extension RawSpan {
     fileprivate func openSealed(
-        key: borrowing SecretBytes, context: [UInt8]
+        key: borrowing SecretBytes, context: RawSpan
     ) throws(SecretsError) -> SecretBytes {
         guard byteCount >= SealingKey.overhead else { throw .notAuthentic }
         let plainCount = byteCount - SealingKey.overhead
@@ -151,14 +152,17 @@ extension RawSpan {
                 // Safe: sodium writes exactly `plainCount` bytes and reads the sealed span only.
                 let result = unsafe plain.withUnsafeMutableBytes { plain in
                     unsafe self.withUnsafeBytes { sealed in
-                        unsafe key.withUnsafeBytes { key in
-                            let start = unsafe sealed.assumingMemoryBound(to: UInt8.self)
-                                .baseAddress!
-                            return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-                                plain.assumingMemoryBound(to: UInt8.self).baseAddress,
-                                start + 24, UInt64(sealed.count - 24),
-                                context, UInt64(context.count), start,
-                                key.assumingMemoryBound(to: UInt8.self).baseAddress!)
+                        unsafe context.withUnsafeBytes { context in
+                            unsafe key.withUnsafeBytes { key in
+                                let start = unsafe sealed.assumingMemoryBound(to: UInt8.self)
+                                    .baseAddress!
+                                return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+                                    plain.assumingMemoryBound(to: UInt8.self).baseAddress,
+                                    start + 24, UInt64(sealed.count - 24),
+                                    context.assumingMemoryBound(to: UInt8.self).baseAddress,
+                                    UInt64(context.count), start,
+                                    key.assumingMemoryBound(to: UInt8.self).baseAddress!)
+                            }
                         }
                     }
                 }

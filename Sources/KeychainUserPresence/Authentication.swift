@@ -6,8 +6,9 @@ package import KeychainSecrets
 internal import FoundationEssentials
 internal import KeychainMessages
 
-/// Asks for what the judge requires, once for a whole request, and remembers what was proven.
-package struct Authentication: Sendable {
+/// Asks for what the judge requires, once for a whole request, and remembers what was proven. A
+/// class, as each request passes it on.
+package final class Authentication: Sendable {
     private let authenticator: any Authenticator
     private let store: EvidenceStore
 

@@ -17,9 +17,9 @@ package final class UserPrompts {
     private var logins: LiveLogins?
 
     package init(_ client: any Client, _ authentication: Authentication) {
+        logins = client.logins
         self.client = client
         self.authentication = authentication
-        logins = client.logins
     }
 
     /// The logins as they were seen when the request came, for the first keys that it takes. Later

@@ -17,6 +17,9 @@ package final class KeychainFolder: Sendable {
     private struct OpenFile {
         let keychain: OpenKeychain
         let identity: FileIdentity?
+
+        /// Whether the path leads to the file that is open.
+        var isStillThere: Bool { identity != nil && FileIdentity(keychain.path) == identity }
     }
     private struct OpenFiles {
         var files: [KeychainID: OpenFile] = [:]
@@ -64,17 +67,16 @@ package final class KeychainFolder: Sendable {
     package func keychain(_ key: KeychainID, for client: UInt32) throws(RequestError)
         -> OpenKeychain
     {
-        let (user, name) = (key.user, key.name)
-        let known = open.withLock { $0.files[key] }
-        let path = known?.keychain.path ?? filePath(name, user)
-        let identity = FileIdentity(path)
-        let account = try account(of: user)
+        let account = try account(of: key.user)
         // The user's number may belong to another account by now.
-        if let known, let identity, known.identity == identity,
-            known.keychain.file.belongs(to: user, called: account)
+        if let known = open.withLock({ $0.files[key] }), known.isStillThere,
+            known.keychain.file.belongs(to: key.user, called: account)
         {
             return serving(client, known.keychain)
         }
+        let (user, name) = (key.user, key.name)
+        let path = filePath(name, user)
+        let identity = FileIdentity(path)
         let owner = KeychainOwner(user: user, account: account)
         let file: KeychainFile
         do {

@@ -202,7 +202,8 @@ package final class SessionRegistry: Sendable {
 
     private func liveLogins(of user: UInt32) -> UserLogins? {
         guard let known = state.withLock({ $0.logins(of: user) }) else { return nil }
-        let dead = known.entries.filter { !isAlive($0) }.map(\.session.id)
+        let dead = known.entries.indices.filter { !isAlive(known.entries[$0]) }
+            .map { known.ids[$0] }
         guard !dead.isEmpty else { return known }
         for id in dead { close(id, user: user) }
         return UserLogins(known.entries.filter { !dead.contains($0.session.id) }, of: user)

@@ -7,8 +7,8 @@ internal import KeychainItemStore
 /// The machine's keychain: no login opens it, and no user's lock closes it.
 extension KernelVault {
     func systemKeys(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
-        let always = try alwaysKeys(keychain)
         let keys = kept.keys(of: keychain)
+        let always = try alwaysKeys(keychain, keys)
         if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
             let open = bundle(.whileUnlocked, keys.machine, keychain, vaultKey)
         {

@@ -60,9 +60,9 @@ package final class KernelVault: KeyVault {
         let keys = kept.keys(of: keychain)
         var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user, by: seen)
-        let whileUnlocked = whileUnlockedKeys(keychain, live, isUse: true, &unlocks)
+        let whileUnlocked = whileUnlockedKeys(keychain, keys, live, isUse: true, &unlocks)
         let classKeys = ClassKeys(
-            always: try alwaysKeys(keychain),
+            always: try alwaysKeys(keychain, keys),
             afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
             whileUnlocked: whileUnlocked)
         return TakenKeys(classKeys, Unlocks(source: .logins(unlocks), moment: moment))
@@ -280,9 +280,11 @@ package final class KernelVault: KeyVault {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
         var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user)
-        if whileUnlockedKeys(keychain, live, isUse: false, &unlocks) != nil { return .unlocked }
-        let firstUnlock = kept.keys(of: keychain).firstUnlock
-        let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
+        let keys = kept.keys(of: keychain)
+        if whileUnlockedKeys(keychain, keys, live, isUse: false, &unlocks) != nil {
+            return .unlocked
+        }
+        let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
@@ -299,9 +301,10 @@ package final class KernelVault: KeyVault {
 
     // MARK: Sealed bundles
 
-    func alwaysKeys(_ keychain: OpenKeychain) throws(RequestError) -> KeyBundle {
-        // Taken before the file is read, so that keys forgotten meanwhile are not kept again.
-        let kept = kept.keys(of: keychain)
+    /// `kept` was taken before the file is read, so that keys forgotten meanwhile are not kept again.
+    func alwaysKeys(
+        _ keychain: OpenKeychain, _ kept: KeptKeys
+    ) throws(RequestError) -> KeyBundle {
         if let keys = kept.always() { return keys }
         let keys = try protectors.alwaysKeys(keychain)
         kept.keep(always: keys)
@@ -311,12 +314,12 @@ package final class KernelVault: KeyVault {
     /// The keys from any live session that opened the keychain; `unlocks` gets the unlocks of all
     /// that did.
     private func whileUnlockedKeys(
-        _ keychain: OpenKeychain, _ live: [LoginSession], isUse: Bool,
+        _ keychain: OpenKeychain, _ kept: KeptKeys, _ live: [LoginSession], isUse: Bool,
         _ unlocks: inout [SessionUnlock]
     ) -> KeyBundle? {
         var found: KeyBundle?
         for session in live {
-            let key = unlockKey(session, keychain)
+            let key = kept.unlock(session, keychain)
             guard let sealed = keyring.read(key.name, of: keychain.user),
                 let terms = AutoLockTerms(kept: sealed)
             else { continue }

@@ -94,13 +94,11 @@ import Testing
 
     @Test func `a search for few gives up where they are large`() throws {
         let file = try file(Rooms(3))
-        let scope = SearchScope.groups([TestKeychain.group])
+        let matcher = ItemMatcher(query: query(), scope: .groups([TestKeychain.group]))
         let keys = keychain.keys()
         #expect(
-            try file.find(query(), in: scope, keys: keys, atMost: .max, mostBytes: 200_000)?.count
-                == 3)
+            try file.find(matcher, keys: keys, atMost: .max, mostBytes: 200_000)?.count == 3)
         #expect(
-            try file.find(query(), in: scope, keys: keys, atMost: .max, mostBytes: 90_000)?.count
-                == nil)
+            try file.find(matcher, keys: keys, atMost: .max, mostBytes: 90_000)?.count == nil)
     }
 }

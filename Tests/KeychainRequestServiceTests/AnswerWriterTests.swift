@@ -44,7 +44,7 @@ import Testing
             var item = Item(
                 reference: found.reference, attributes: [:], accessControl: found.accessControl)
             item.secret = HeldSecret(SecretBytes(random: bytes))
-            try answer.begin(found, bytes: bytes, access)
+            try answer.begin(found, bytes: bytes, access.keys)
             try answer.add(item, of: found)
         }
     }

@@ -84,7 +84,10 @@ import Testing
         let screens = ScreenLocks()
         screens.know(locked)
         var facts = PolicyFacts()
-        SessionAttributes(nil, nil, screens).add(.told, of: logins, to: &facts)
+        let attributes = SessionAttributes(nil, nil, screens)
+        if let first = logins.first {
+            attributes.add(.told, of: first, or: logins.dropFirst(), to: &facts)
+        }
         return facts
     }
 

@@ -23,7 +23,8 @@ struct KeptKeysTests {
     @Test func `what the device key opens is opened once`() throws {
         let keychain = try login.keychain
         #expect(!hasAlways(keychain))
-        let first = try login.vault.alwaysKeys(keychain)
+        let first = try login.vault.alwaysKeys(
+            keychain, login.vault.kept.keys(of: keychain))
         var isSame = false
         if let kept = login.vault.kept.keys(of: keychain).always() {
             isSame = kept.bytes.matches(first.bytes)
@@ -52,7 +53,8 @@ struct KeptKeysTests {
     {
         let keychain = try login.keychain
         let begun = login.vault.kept.keys(of: keychain)
-        let keys = try login.vault.alwaysKeys(keychain)
+        let keys = try login.vault.alwaysKeys(
+            keychain, login.vault.kept.keys(of: keychain))
         #expect(login.vault.forgetAll())
         begun.keep(always: keys)
         #expect(!hasAlways(keychain))

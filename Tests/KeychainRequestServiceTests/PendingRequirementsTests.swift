@@ -60,12 +60,13 @@ import Testing
     @Test func `items with an application password are told apart from those that need a proof`() {
         let plain = item("plain")
         let sealed = item("sealed", .withPassword)
-        let pending = PendingRequirements(plain: [plain, sealed, sealed])
+        let pending = PendingRequirements(
+            met: [plain, sealed, sealed], given: Evidence())
         #expect(pending.items.isEmpty)
         #expect(pending.first?.reference == plain.reference)
         #expect(pending.passwordItems == [sealed.reference])
         #expect(pending.passwordNames == ["sealed"])
         #expect(pending.usesApplicationPassword)
-        #expect(!PendingRequirements(plain: [plain]).usesApplicationPassword)
+        #expect(!PendingRequirements(met: [plain], given: Evidence()).usesApplicationPassword)
     }
 }

@@ -34,11 +34,12 @@ import Testing
 
         private func start(_ number: Int) {
             let hasBegun = DetachedThread.start { [self] in
-                turns.take(RequestTurns.Turn()) {
-                    begun.withLock { $0.append(number) }
-                    changed.signal()
-                    goes[number].wait()
-                }
+                let turn = RequestTurns.Turn()
+                turns.begin(turn)
+                begun.withLock { $0.append(number) }
+                changed.signal()
+                goes[number].wait()
+                turns.end(turn)
             }
             precondition(hasBegun)
         }

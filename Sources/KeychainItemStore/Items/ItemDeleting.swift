@@ -40,7 +40,7 @@ extension KeychainFile {
         guard let found = try ItemRow.fetch(row, self, keys, database) else { return false }
         switch found.opened {
         case .item(let item):
-            guard plan.matcher.matches(item.record, item.reference) else { return false }
+            guard plan.matcher.matches(item) else { return false }
             guard let granted = grant(item) else { throw KeychainStoreError.notGranted }
             try Self.verify(granted, .delete, item)
             return true

@@ -57,7 +57,7 @@ extension KeychainFile {
             noteCorrupt(found.row)
             return nil
         case .item(let current):
-            let isMeant = item.matcher?.matches(current.record, current.reference) ?? true
+            let isMeant = item.matcher?.matches(current) ?? true
             return isMeant ? (found.row, current) : nil
         }
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainModel
+public import KeychainModel
 internal import KeychainRows
 internal import KeychainSecrets
 
 /// An item without its secret: the content of its sealed attributes.
+@usableFromInline
 struct AttributeRecord: Sendable, Equatable {
     /// All attributes but group, synchronizable and dates.
     var attributes: Attributes
+    @usableFromInline
     var group: String
     var isSynchronizable: Bool
     /// An item without a secret differs from one whose secret is empty.
@@ -14,6 +16,7 @@ struct AttributeRecord: Sendable, Equatable {
     /// Seconds since 2001.
     var created: Double
     var modified: Double
+    @usableFromInline
     var accessControl: ItemAccessControl
     /// Programs that may use the item beside those of its group; nil where the item has no list.
     var trusted: TrustList?
@@ -168,17 +171,20 @@ extension AttributeRecord {
         guard try reader.byte() == Self.version else { throw MalformedBytes() }
         let flags = Flags(rawValue: try reader.byte())
         guard flags.isSubset(of: .known) else { throw MalformedBytes() }
-        isSynchronizable = flags.contains(.synchronizable)
-        hasSecret = flags.contains(.secret)
-        created = Double(bitPattern: try reader.number(UInt64.self))
-        modified = Double(bitPattern: try reader.number(UInt64.self))
+        let created = Double(bitPattern: try reader.number(UInt64.self))
+        let modified = Double(bitPattern: try reader.number(UInt64.self))
         guard created.isFinite, modified.isFinite else { throw MalformedBytes() }
-        accessControl = try ItemAccessControl(decoding: try reader.block())
-        group = try reader.text()
-        attributes = try Self.attributes(&reader)
-        trusted =
+        let accessControl = try ItemAccessControl(decoding: try reader.block())
+        let group = try reader.text()
+        let attributes = try Self.attributes(&reader)
+        let trusted =
             flags.contains(.trusted) ? try TrustList(decoding: Array(try reader.block())) : nil
         guard reader.isAtEnd else { throw MalformedBytes() }
+        self.init(
+            attributes: attributes, group: group,
+            isSynchronizable: flags.contains(.synchronizable),
+            hasSecret: flags.contains(.secret), created: created, modified: modified,
+            accessControl: accessControl, trusted: trusted)
     }
 
     private static func attributes(
@@ -193,7 +199,7 @@ extension AttributeRecord {
             let name = AttributeName(rawValue: try reader.text())
             if let previous, !(previous < name) { throw MalformedBytes() }
             let type = try reader.byte()
-            attributes[name] = try AttributeValue(type: type, try reader.block())
+            attributes[name] = try AttributeValue(type: type, &reader)
             previous = name
         }
         return attributes
@@ -220,22 +226,20 @@ extension AttributeValue {
         }
     }
 
-    fileprivate init(type: UInt8, _ bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
+    fileprivate init(type: UInt8, _ reader: inout ByteReader) throws(MalformedBytes) {
         switch type {
-        case 1: self = .string(try bytes.text())
-        case 2: self = .data(Array(bytes))
-        case 3: self = .number(Int64(bitPattern: try Self.eight(bytes)))
-        case 4: self = .date(Double(bitPattern: try Self.eight(bytes)))
-        case 5: self = .real(Double(bitPattern: try Self.eight(bytes)))
+        case 1: self = .string(try reader.text())
+        case 2: self = .data(Array(try reader.block()))
+        case 3: self = .number(Int64(bitPattern: try Self.eight(&reader)))
+        case 4: self = .date(Double(bitPattern: try Self.eight(&reader)))
+        case 5: self = .real(Double(bitPattern: try Self.eight(&reader)))
         default: throw MalformedBytes()
         }
     }
 
-    private static func eight(_ bytes: ArraySlice<UInt8>) throws(MalformedBytes) -> UInt64 {
-        var reader = ByteReader(bytes)
-        let number = try reader.number(UInt64.self)
-        guard reader.isAtEnd else { throw MalformedBytes() }
-        return number
+    private static func eight(_ reader: inout ByteReader) throws(MalformedBytes) -> UInt64 {
+        guard try reader.number(UInt32.self) == 8 else { throw MalformedBytes() }
+        return try reader.number(UInt64.self)
     }
 }
 

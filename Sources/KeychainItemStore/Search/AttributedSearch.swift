@@ -98,7 +98,7 @@ extension KeychainFile {
     ) throws -> AttributedCandidate? {
         switch found.opened {
         case .item(let item):
-            return plans.all.matcher.matches(item.record, item.reference) ? .opened(item) : nil
+            return plans.all.matcher.matches(item) ? .opened(item) : nil
         case .corrupt:
             noteCorrupt(found.row)
             return nil

@@ -22,17 +22,17 @@ extension KeychainFile {
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
         try find(
-            query, in: scope, keys: keys, atMost: query.limit ?? .max, mostBytes: .max) ?? []
+            ItemMatcher(query: query, scope: scope), keys: keys, atMost: query.limit ?? .max,
+            mostBytes: .max) ?? []
     }
 
     /// Finds at most `limit` items, in place of the query's limit. Returns nil where their sealed
     /// attributes have more than `mostBytes` bytes.
     package func find(
-        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
-        atMost limit: Int, mostBytes: Int
+        _ matcher: ItemMatcher, keys: borrowing ClassKeys, atMost limit: Int, mostBytes: Int
     ) throws(KeychainStoreError) -> [SealedItem]? {
         guard limit > 0 else { return [] }
-        let plan = SearchPlan(ItemMatcher(query: query, scope: scope), keys)
+        let plan = SearchPlan(matcher, keys)
         return try searching(plan) { database -> [SealedItem]? in
             var found: [SealedItem] = []
             var bytes = 0
@@ -119,13 +119,13 @@ package enum SearchScope: Sendable {
     /// Items of other groups that have a list, whichever programs are in it.
     case askable(besides: [String])
 
-    func contains(_ record: AttributeRecord) -> Bool {
+    func contains(_ item: SealedItem) -> Bool {
         switch self {
-        case .groups(let groups): groups.firstSame(as: record.group) != nil
+        case .groups(let groups): groups.hasSame(as: item.record.group)
         case .trusting(let program, let groups):
-            record.trusted?.names(program) == true && groups.firstSame(as: record.group) == nil
+            item.record.trusted?.names(program) == true && !groups.hasSame(as: item.record.group)
         case .askable(let groups):
-            record.trusted != nil && groups.firstSame(as: record.group) == nil
+            item.record.trusted != nil && !groups.hasSame(as: item.record.group)
         }
     }
 
@@ -150,14 +150,13 @@ extension AttributeRecord {
 
 /// Decides whether an opened item matches a query: the index only proposes. A class, as each item
 /// found refers to it.
-final class ItemMatcher: Sendable {
-    let query: ItemQuery
-    let scope: SearchScope
+package final class ItemMatcher: Sendable {
+    package let query: ItemQuery
+    package let scope: SearchScope
     /// The query's texts in folded form, made once for all items.
     private let folded: [AttributeName: FoldedText]
 
-    init(query: ItemQuery, scope: SearchScope) {
-        self.query = query
+    package init(query: ItemQuery, scope: SearchScope) {
         self.scope = scope
         folded =
             query.folding.isEmpty
@@ -165,17 +164,18 @@ final class ItemMatcher: Sendable {
             : query.attributes.compactMapValues { value in
                 if case .string(let text) = value { FoldedText(text, query.folding) } else { nil }
             }
+        self.query = query
     }
 
-    func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
-        guard reference.itemClass == query.itemClass,
-            scope.contains(record), matchesSynchronizable(record)
+    func matches(_ item: SealedItem) -> Bool {
+        guard item.reference.itemClass == query.itemClass,
+            scope.contains(item), matchesSynchronizable(item)
         else { return false }
-        if let accessible = query.accessible, accessible != record.accessControl.protection {
+        if let accessible = query.accessible, accessible != item.protection { return false }
+        if let references = query.references, !references.contains(item.reference) {
             return false
         }
-        if let references = query.references, !references.contains(reference) { return false }
-        return matchesHost(record) && matchesAttributes(record)
+        return matchesHost(item) && matchesAttributes(item)
     }
 
     /// Whether the index can find a value by its bytes. Texts that are equal when folded may have
@@ -185,17 +185,17 @@ final class ItemMatcher: Sendable {
         return true
     }
 
-    private func matchesSynchronizable(_ record: AttributeRecord) -> Bool {
+    private func matchesSynchronizable(_ item: SealedItem) -> Bool {
         switch query.synchronizable {
-        case .no: !record.isSynchronizable
-        case .yes: record.isSynchronizable
+        case .no: !item.record.isSynchronizable
+        case .yes: item.record.isSynchronizable
         case .any: true
         }
     }
 
-    private func matchesAttributes(_ record: AttributeRecord) -> Bool {
+    private func matchesAttributes(_ item: SealedItem) -> Bool {
         query.attributes.allSatisfy { name, wanted in
-            guard let stored = record[name], let rule = query.itemClass.rule(for: name)
+            guard let stored = item.record[name], let rule = query.itemClass.rule(for: name)
             else { return false }
             if let wanted = folded[name], case .string(let stored) = stored {
                 return FoldedText(stored, query.folding) == wanted
@@ -205,9 +205,9 @@ final class ItemMatcher: Sendable {
     }
 
     /// Whether the item's server is the host or one of its subdomains.
-    private func matchesHost(_ record: AttributeRecord) -> Bool {
+    private func matchesHost(_ item: SealedItem) -> Bool {
         guard let host = query.hostOrSubdomain else { return true }
-        guard case .string(let server)? = record.attributes[.server] else { return false }
+        guard case .string(let server)? = item.record.attributes[.server] else { return false }
         let wanted = Array(host.utf8)
         let stored = Array(server.utf8)
         return stored == wanted || stored.reversed().starts(with: ([0x2E] + wanted).reversed())

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-package import KeychainModel
+public import KeychainModel
 package import KeychainSecrets
 internal import KeychainDatabase
 
 /// One item with its attributes read and its secret still sealed. A class, as each step of a
 /// request passes it on.
+@usableFromInline
 package final class SealedItem: Sendable {
     package let reference: ItemReference
     /// Increases with every change.
     package let generation: Int64
+    @usableFromInline
     let record: AttributeRecord
     /// The place of the sealed secret; `.none` where the item has none.
     let secret: SealedSecret
@@ -51,9 +53,13 @@ package final class SealedItem: Sendable {
         own[.synchronizable] = record[.synchronizable]
         return own
     }
+    @inlinable
     package var accessControl: ItemAccessControl { record.accessControl }
+    @inlinable
     package var protection: Accessibility { record.accessControl.protection }
+    @inlinable
     package var needsApplicationPassword: Bool { record.accessControl.needsApplicationPassword }
+    @inlinable
     package var accessGroup: String { record.group }
     package var hasSecret: Bool { record.hasSecret }
     /// Programs that may use the item beside those of its group; nil where the item has no list.
@@ -146,16 +152,13 @@ struct ItemRow {
     /// In a file that other programs have written, a column may hold anything: a value of another
     /// type makes a damaged row, and must not trap. `matcher` is the search that looks for the row.
     /// Throws `.noRoom` where there is no memory for the attributes; if `waits`, only after a wait.
-    init(
+    static func read(
         _ row: borrowing Row, _ file: KeychainFile, _ keys: borrowing ClassKeys,
         _ database: Connection, for matcher: ItemMatcher? = nil, waits: Bool = true
-    ) throws {
+    ) throws -> ItemRow {
         guard let number = row.integer(0) else { throw DatabaseError.wrongType }
-        self.row = number
         let context = SealContext(row, file.identifier)
         let secret = SealedSecret(row)
-        self.context = context
-        self.secret = secret
         let small = row.withBlob(5) { sealed in
             (
                 sealed.byteCount,
@@ -163,17 +166,18 @@ struct ItemRow {
             )
         }
         if let (count, opened) = small {
-            attributeBytes = count
-            self.opened = opened
-            return
+            return ItemRow(
+                row: number, context: context, attributeBytes: count, secret: secret,
+                opened: opened)
         }
-        let count = try Self.attributesSize(number, database)
+        let count = try attributesSize(number, database)
         let room = try file.memory?.takeAttributes(count, waits: waits)
-        attributeBytes = count
-        opened =
+        let opened =
             try database.first("SELECT attributes FROM item WHERE id = ?", .integer(number)) {
                 $0.withBlob(0) { context?.open($0, secret, room, keys, matcher) ?? .corrupt }
             } ?? .corrupt
+        return ItemRow(
+            row: number, context: context, attributeBytes: count, secret: secret, opened: opened)
     }
 
     static func fetch(
@@ -204,7 +208,7 @@ struct ItemRow {
     ) throws -> ItemRow? {
         var found: ItemRow?
         try database.forEach(query, [value]) { row in
-            found = try ItemRow(row, file, keys, database, for: matcher, waits: waits)
+            found = try read(row, file, keys, database, for: matcher, waits: waits)
             return false
         }
         return found
@@ -259,7 +263,7 @@ struct ItemRow {
 }
 
 extension SealContext {
-    fileprivate init?(_ row: borrowing Row, _ keychain: [UInt8]) {
+    fileprivate init?(_ row: borrowing Row, _ keychain: consuming [UInt8]) {
         guard
             let itemClass = row.integer(2).flatMap(UInt8.init(exactly:))
                 .flatMap(ItemClass.init(rawValue:)),
@@ -381,7 +385,7 @@ extension KeychainFile {
             case .locked: throw KeychainStoreError.locked
             case .corrupt: throw KeychainStoreError.corruptItem
             case .item(let current):
-                let isMeant = item.matcher?.matches(current.record, current.reference) ?? true
+                let isMeant = item.matcher?.matches(current) ?? true
                 guard isMeant, current.accessControl == item.accessControl,
                     current.accessGroup.utf8.elementsEqual(item.accessGroup.utf8)
                 else { throw KeychainStoreError.notFound }

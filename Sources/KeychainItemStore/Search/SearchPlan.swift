@@ -20,6 +20,8 @@ struct SearchPlan {
     let isCovered: Bool
     /// Families in which the query may have items, and whose index can't be read now.
     private(set) var closed: [IndexFamily] = []
+    /// The search as one statement; nil where there are too many look-ups for one, or none.
+    private var statement: Query?
 
     init(
         _ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys,
@@ -48,6 +50,7 @@ struct SearchPlan {
             let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, entries) }
             if added == nil { closed.append(family) }
         }
+        statement = mergedStatement
     }
 
     private mutating func addLookUps(
@@ -158,7 +161,7 @@ extension SearchPlan {
         try forEachRow(after: row, file, keys, database, waits) { found in
             switch found.opened {
             case .item(let item):
-                guard matcher.matches(item.record, item.reference) else { return true }
+                guard matcher.matches(item) else { return true }
                 return try body(
                     Step(row: found.row, item: item, sealedBytes: found.sealedBytes))
             case .corrupt: file.noteCorrupt(found.row)
@@ -176,7 +179,7 @@ extension SearchPlan {
         if let statement {
             var last = row
             try database.forEach(statement, values(after: row)) { row in
-                let found = try ItemRow(
+                let found = try ItemRow.read(
                     row, file, keys, database, for: matcher, waits: waits())
                 // In a foreign file two entries may name one item.
                 guard found.row != last else { return true }
@@ -195,8 +198,7 @@ extension SearchPlan {
         }
     }
 
-    /// nil where there are too many look-ups for one statement, or none.
-    private var statement: Query? {
+    private var mergedStatement: Query? {
         guard matcher.query.references == nil, let others = lookUps.first?.others else {
             return nil
         }

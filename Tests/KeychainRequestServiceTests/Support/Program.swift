@@ -104,7 +104,10 @@ final class Person: Authenticator {
         var meanwhile: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
+    private let looks = Counter()
 
+    /// How often a request has looked at what the user could prove.
+    var looksAtProvable: Int { looks.count }
     var questions: [String] { state.withLock { $0.questions } }
     func leaves() { state.withLock { $0.isThere = false } }
     func comesBack() { state.withLock { $0.isThere = true } }
@@ -122,7 +125,8 @@ final class Person: Authenticator {
     func canAsk(for client: any Client) -> Bool { state.withLock { $0.isThere } }
     func hasPrompter(for caller: Caller) -> Bool { false }
     func provable(for caller: Caller) -> Set<PolicyMethod> {
-        [.factor(.presence), .factor(.passcode), .approvals(besides: "alice")]
+        looks.add()
+        return [.factor(.presence), .factor(.passcode), .approvals(besides: "alice")]
     }
     /// The first of those who may.
     func approval(

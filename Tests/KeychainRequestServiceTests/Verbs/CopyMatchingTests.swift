@@ -161,6 +161,23 @@ import Testing
         #expect(world.person.questions.count == 4)
     }
 
+    @Test func `a read by an earlier proof looks up nothing for a question`() throws {
+        try world.add("mail") { $0.accessControl = .guarded }
+        var program = Program("/usr/bin/git", process: 10)
+        program.context = AuthenticationContext()
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        let looks = world.person.looksAtProvable
+        #expect(looks > 0)
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        #expect(world.person.questions.count == 1)
+        #expect(world.person.looksAtProvable == looks)
+        // Another context has proven nothing.
+        program.context = AuthenticationContext()
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        #expect(world.person.questions.count == 2)
+        #expect(world.person.looksAtProvable > looks)
+    }
+
     @Test func `a question for an application password is counted as a question`() throws {
         let context = AuthenticationContext()
         context.applicationPassword = ServiceInMemory.secret("app")

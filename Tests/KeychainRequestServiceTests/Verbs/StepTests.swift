@@ -78,7 +78,8 @@ import Testing
             let access = Authorization(
                 .read(query), in: try world.keychain,
                 UserPrompts(mail, world.service.authentication), by: world.service)
-            let candidate = world.service.consent.candidate(try SearchPass(query, access), access)
+            let search = try SearchPass(query, atMost: query.limit, access)
+            let candidate = world.service.consent.candidate(search, access)
             #expect((candidate != nil) == isAsked, "\(name)")
             let choices = candidate?.options.choices ?? []
             #expect(choices == (isAsked ? [.deny, .once, .session, .always] : []))
