@@ -41,7 +41,8 @@ struct AddCommand: ParsableCommand {
                 throw CommandFailure(.invalid(.badRequest), "add the item", keychain: keychain)
             }
             let added = try asked.ask(
-                Add(item, secret: secret, returning: []), to: "add the item")
+                Add(item, secret: secret, returning: output.json ? .attributes : []),
+                to: "add the item")
             if output.json { JSONOutput.write(AddedRecord(added)) }
         } catch { throw asked.failure(error) }
     }

@@ -74,7 +74,7 @@ import Testing
         (["update", "generic-password", "--set-label", "x"], "--new-label"),
         (["get", "mail", "--acount", "me"], "--account"),
         (["lits"], "list"), (["protector", "ad"], "add"), (["stauts", "--json"], "status"),
-        (["explain"], "“policy explain”"), (["access", "list"], "“show”, “add”"),
+        (["former"], "“secrets former”"), (["access", "list"], "“show”, “add”"),
         (["nonsense"], "keychainctl --help"),
     ])
     func `a word that is not known is named with what may have been meant`(
