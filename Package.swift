@@ -500,7 +500,10 @@ let package = Package(
         tests("LibCryptoTests", ["KeychainSecrets", "LibCrypto"]),
         tests(
             "SecretServiceTests",
-            ["KeychainModel", "KeychainSecrets", "MessageBus", "SecretService"]),
+            [
+                "CKeychainLinux", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "MessageBus", "SecretService",
+            ]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CSystemd
 internal import Glibc
+internal import KeychainLinuxSystem
 
 /// Why a connection could not be made.
 package enum BusFailure: Error, Equatable, Sendable {
@@ -11,7 +12,8 @@ package enum BusFailure: Error, Equatable, Sendable {
 /// A connection to a user's bus, for one thread, which waits only in `wait`.
 ///
 /// Nothing is registered with the library: `next` returns every message, calls and replies alike.
-/// Only `org.freedesktop.DBus.Peer` is answered by the library itself.
+/// Only `org.freedesktop.DBus.Peer` is answered by the library itself. It writes to the bus's
+/// socket, and reads what `BusInlet` gives it.
 @safe package final class BusConnection {
     package enum Next {
         case message(BusMessage)
@@ -28,16 +30,30 @@ package enum BusFailure: Error, Equatable, Sendable {
     private static let greeting: Duration = .seconds(10)
 
     private let bus: OpaquePointer
-    /// The last message with descriptors, until a message is read.
-    private var bringing: NextMessage?
+    private let inlet: BusInlet
+    /// Whether the library has read all that it was given.
+    private var hasRead = true
 
-    /// Connects and waits for the bus's greeting.
-    package init(address: String) throws(BusFailure) {
+    /// Connects and waits for the bus's greeting. Of what programs attach to their messages, the one
+    /// descriptor of a call to `descriptorMember` is taken, and no other.
+    package init(address: String, descriptorMember: String? = nil) throws(BusFailure) {
+        let socket = try BusSocket.connect(address)
+        let (input, library) = try BusConnection.pair()
+        let output = fcntl(socket.number, F_DUPFD_CLOEXEC, 3)
+        guard output >= 0 else {
+            Glibc.close(input)
+            throw .unreachable
+        }
+        inlet = BusInlet(bus: socket, library: library, descriptorMember: descriptorMember)
         var made: OpaquePointer?
         // Safe: the library makes the object, which is freed at the end.
-        guard unsafe sd_bus_new(&made) >= 0, let made = unsafe made else { throw .unreachable }
+        guard unsafe sd_bus_new(&made) >= 0, let made = unsafe made else {
+            for number in [input, output] { Glibc.close(number) }
+            throw .unreachable
+        }
         unsafe bus = made
-        guard unsafe sd_bus_set_address(bus, address) >= 0,
+        // Safe, all of these: the object lives, and owns both descriptors from here on.
+        guard unsafe sd_bus_set_fd(bus, input, output) >= 0,
             unsafe sd_bus_set_bus_client(bus, 1) >= 0,
             unsafe sd_bus_negotiate_fds(bus, 1) >= 0,
             unsafe sd_bus_start(bus) >= 0
@@ -52,6 +68,17 @@ package enum BusFailure: Error, Equatable, Sendable {
             }
         }
         guard unsafe sd_bus_is_ready(bus) > 0 else { throw .unreachable }
+    }
+
+    /// The end that the library reads from, which it will own, and the other one.
+    private static func pair() throws(BusFailure) -> (input: Int32, library: Descriptor) {
+        let type =
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            | Int32(SOCK_NONBLOCK.rawValue)
+        var numbers: [Int32] = [-1, -1]
+        // Safe: writes two numbers.
+        guard unsafe socketpair(AF_UNIX, type, 0, &numbers) == 0 else { throw .unreachable }
+        return (numbers[0], Descriptor(owning: numbers[1]))
     }
 
     // Safe: gives back the one reference that `init` made; the messages hold their own.
@@ -69,34 +96,27 @@ package enum BusFailure: Error, Equatable, Sendable {
 
     /// Reads or writes at most one message, without waiting.
     package func next() -> Next {
-        if let seen = nextMessage() {
-            if seen.attached != .none { bringing = seen }
-        } else if unwritten == 0, isReady {
-            // Messages that come from here on are examined before they are read.
-            return .idle
-        }
+        if hasRead, inlet.pass() { hasRead = false }
+        if hasRead, unwritten == 0, isReady { return .idle }
         var message: OpaquePointer?
         // Safe: the library gives a reference away with the message.
         let processed = unsafe sd_bus_process(bus, &message)
         if let message = unsafe message {
             let message = unsafe BusMessage(owning: message)
-            // A message that the library answered itself took its descriptors with it.
-            if let bringing, bringing.serial == message.serial {
-                message.attached = bringing.attached
-            }
-            bringing = nil
+            // The library is given one at a time, so that was the last.
+            hasRead = true
+            message.brought = inlet.takeBrought(serial: message.serial, sender: message.sender)
             return .message(message)
         }
         switch -processed {
-        case ...0: return processed > 0 ? .progress : .idle
+        case ..<0: return .progress
+        case 0:
+            let isIdle = hasRead
+            hasRead = true
+            return isIdle ? .idle : .progress
         case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: return .closed
         case let error: return .failed(error)
         }
-    }
-
-    private func nextMessage() -> NextMessage? {
-        // Safe: only asks for the number of the socket.
-        NextMessage(of: unsafe sd_bus_get_fd(bus))
     }
 
     // Safe: only asks.
@@ -118,9 +138,10 @@ package enum BusFailure: Error, Equatable, Sendable {
     ) -> Ready {
         // Safe: the structures are this function's own, and as many as the count says.
         let events = unsafe sd_bus_get_events(bus)
-        let descriptor = unsafe sd_bus_get_fd(bus)
-        guard events >= 0, descriptor >= 0 else { return Ready() }
-        var items = [pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)]
+        guard events >= 0 else { return Ready() }
+        var items = [
+            pollfd(fd: inlet.number, events: Int16(truncatingIfNeeded: events), revents: 0)
+        ]
         items += others.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         if let wake { items.append(pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)) }
         let count = unsafe poll(&items, nfds_t(items.count), milliseconds(until: deadline))
@@ -135,12 +156,11 @@ package enum BusFailure: Error, Equatable, Sendable {
     package func waitUntilWritable(
         until deadline: ContinuousClock.Instant, or wake: BusWake
     ) -> Bool {
-        // Safe: as above.
-        let descriptor = unsafe sd_bus_get_fd(bus)
         var items = [
-            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: inlet.number, events: Int16(POLLOUT), revents: 0),
             pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
         ]
+        // Safe: as above.
         _ = unsafe poll(&items, 2, milliseconds(until: deadline))
         wake.clear()
         return items[0].revents != 0

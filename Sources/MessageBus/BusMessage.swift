@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CSystemd
 internal import Glibc
+package import KeychainLinuxSystem
 package import KeychainSecrets
 
 /// Why a message can't be read.
@@ -16,8 +17,8 @@ package enum BusReadError: Error, Equatable, Sendable {
 /// Lengths are checked before anything is copied.
 @safe package final class BusMessage {
     private let message: OpaquePointer
-    /// The descriptors that came with it, whether or not its body names them.
-    package internal(set) var attached = AttachedDescriptors.none
+    /// What came with it beside its bytes.
+    var brought: BusInlet.Brought?
 
     /// Takes over the caller's reference.
     // Safe: only stores the pointer, whose reference is this object's from now on.
@@ -52,10 +53,14 @@ package enum BusReadError: Error, Equatable, Sendable {
         // Safe: as above.
         unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) }
     }
-    /// The signature of the whole body.
+    /// The descriptors that came with it, whether or not its body names them.
+    package var attached: AttachedDescriptors { brought?.attached ?? AttachedDescriptors.none }
+    /// The signature of the whole body, as its sender wrote it.
     package var signature: String {
+        if let written = brought?.signature { return written }
         // Safe: as above.
-        unsafe sd_bus_message_get_signature(message, 1).map { unsafe String(cString: $0) } ?? ""
+        return unsafe sd_bus_message_get_signature(message, 1).map { unsafe String(cString: $0) }
+            ?? ""
     }
     // Safe: the message is alive.
     package var expectsReply: Bool { unsafe sd_bus_message_get_expect_reply(message) > 0 }
@@ -116,8 +121,19 @@ package enum BusReadError: Error, Equatable, Sendable {
         return value
     }
 
-    /// A descriptor, which the caller owns and must close.
-    package func descriptor() throws(BusReadError) -> Int32 {
+    /// The one descriptor that a program passed, which can be had once. Where too many are open,
+    /// it was not taken, and `.tooLong` is thrown.
+    package func descriptor() throws(BusReadError) -> Descriptor {
+        // The inlet left a number in its place.
+        _ = try uint32()
+        guard attached == .one else { throw .mismatch }
+        guard let passed = brought?.descriptor else { throw .tooLong }
+        brought?.descriptor = nil
+        return passed
+    }
+
+    /// A process of which the bus itself tells, held by a descriptor.
+    package func process() throws(BusReadError) -> Descriptor {
         var value: Int32 = -1
         // Safe: as above; what is read belongs to the message.
         guard unsafe sd_bus_message_read_basic(message, Self.type("h"), &value) > 0 else {
@@ -125,7 +141,7 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
         let own = fcntl(value, F_DUPFD_CLOEXEC, 3)
         guard own >= 0 else { throw .mismatch }
-        return own
+        return Descriptor(owning: own)
     }
 
     /// An array of bytes that are no secret.

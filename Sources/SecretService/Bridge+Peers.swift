@@ -159,7 +159,8 @@ extension Bridge {
 /// What a bus says of a connection.
 struct ConnectionCredentials {
     var processID: Int32?
-    /// The process itself, where the bus is new enough.
+    /// The process itself, where the bus is new enough. A reply with any other descriptor can't be
+    /// read.
     var process: Descriptor?
 
     init(_ reply: BusMessage) throws(BusReadError) {
@@ -174,10 +175,9 @@ struct ConnectionCredentials {
                             try reply.uint32()
                         })
                 case ("ProcessFD", "h"):
-                    process = Descriptor(
-                        owning: try reply.variant("h") { () throws(BusReadError) in
-                            try reply.descriptor()
-                        })
+                    process = try reply.variant("h") { () throws(BusReadError) in
+                        try reply.process()
+                    }
                 default: try reply.skip("v")
                 }
             }

@@ -8,6 +8,8 @@ struct PortalRequest: Sendable {
     static let path = "/org/freedesktop/portal/desktop"
     static let handles = path + "/request/"
     static let version: UInt32 = 1
+    /// The call that brings a descriptor.
+    static let member = "RetrieveSecret"
 
     /// The path of the object by which the portal takes the request back.
     let handle: String
@@ -19,7 +21,7 @@ struct PortalRequest: Sendable {
 extension ServiceMember {
     /// The options have nothing that counts here, and are not read.
     static let retrieveSecret = ServiceMember(
-        "RetrieveSecret", ["handle": "o", "app_id": "s", "fd": "h", "options": "a{sv}"],
+        PortalRequest.member, ["handle": "o", "app_id": "s", "fd": "h", "options": "a{sv}"],
         gives: ["response": "u", "results": "a{sv}"]
     ) { message, _ throws(ReadingError) in
         do throws(BusReadError) {
@@ -31,7 +33,7 @@ extension ServiceMember {
             return .retrieveSecret(
                 PortalRequest(
                     handle: handle, application: application,
-                    output: Descriptor(owning: try message.descriptor())))
+                    output: try message.descriptor()))
         } catch { throw .read(error) }
     }
 }

@@ -20,7 +20,8 @@ package enum SecretsProgram {
             return complain(name, "DBUS_SESSION_BUS_ADDRESS is no address of a socket")
         }
         do throws(BusFailure) {
-            let bus = try BusConnection(address: address.text)
+            let bus = try BusConnection(
+                address: address.text, descriptorMember: PortalRequest.member)
             return serve(name, bus, keychains)
         } catch { return complain(name, "no bus answers at \(address.text)") }
     }

@@ -6,7 +6,8 @@ lies:NUMBER        it passes on what the bus at DBUS_SESSION_BUS_ADDRESS and its
                    process of a peer, which is NUMBER; or one that has just begun (later), or the peer's
                    own (nothing), or there is none (missing)
 hands:FD:NUMBER    it hands out a descriptor of a peer's process as well, as newer buses do: FD is its
-                   number, or the peer's own (own), or a file's (file); NUMBER is what it says besides
+                   number, or the peer's own (own), or a file's (file, or the socket of a fuse_server.py
+                   that gives one); NUMBER is what it says besides
 """
 
 import os
@@ -81,8 +82,7 @@ def lie(message, number):
 def handed(message, descriptor, number):
     """The reply once more with a descriptor, and that."""
     own = int.from_bytes(told(message)[0], "little")
-    descriptor = (os.open("/dev/null", os.O_RDONLY) if descriptor == "file"
-                  else os.pidfd_open(own if descriptor == "own" else int(descriptor)))
+    descriptor = opened(descriptor, own)
     entries = b""
     for name, kind, value in (("ProcessID", "u", own if number == "own" else int(number)), ("ProcessFD", "h", 0)):
         entries = padded(entries, 8) + text(name) + bytes([1]) + kind.encode() + b"\0"
@@ -92,6 +92,16 @@ def handed(message, descriptor, number):
     serial, = struct.unpack_from("<I", message, 8)
     to, = struct.unpack("<I", re.search(rb"\x05\x01u\x00(....)", message, re.S)[1])
     return reply(serial, to, "a{sv}", body, descriptors=1), descriptor
+
+
+def opened(descriptor, own):
+    if descriptor == "file":
+        return os.open("/dev/null", os.O_RDONLY)
+    if descriptor.startswith("/"):
+        with socket.socket(socket.AF_UNIX) as server:
+            server.connect(descriptor)
+            return socket.recv_fds(server, 9, 1)[1][0]
+    return os.pidfd_open(own if descriptor == "own" else int(descriptor))
 
 
 def told(message):

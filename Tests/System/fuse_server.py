@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system of one file whose server takes up some of what it is asked and never answers: whoever closes the file,
-say, waits in the kernel, and can't be killed.
+"""A file system of one file whose server takes up some of what it is asked and never answers: a program
+that closes the file, say, waits in the kernel, and can't be killed.
 
-A test makes a FileSystem, which starts this file as a program (see there). The program by itself is
+A test makes a FileSystem, which starts this file as a program. The program by itself is
 
     fuse_server.py FOLDER SOCKET SILENT PROGRAMS
 

@@ -17,6 +17,8 @@ close              a call to close a request that is not there
 wait:SECONDS       nothing for so long
 held:COUNT:EACH    so many applications' requests, each so many times, which end with nothing read
 burdened           300 calls and pings that bring as many descriptors as the bus takes
+hung:SOCKET        a ping and a call that bring a file which a fuse_server.py gives at the socket
+asks:SOCKET:COUNT  so many calls of the portal's that bring it; nothing is waited for
 """
 
 import hashlib
@@ -190,10 +192,32 @@ class Application:
         told(refused, *others)
 
 
+    def hung(self, place):
+        raw = Burdened(given(place))
+        told("pong" if raw.ping() else "", b"org.freedesktop.DBus.Error.InvalidArgs" in raw.read_alias())
+
+    def asks(self, place, count):
+        file = dbus.types.UnixFd(given(place)[0])
+        for number in range(int(count)):
+            self.bus.call_async(
+                KEYCHAIN, PATH, BACKEND, "RetrieveSecret", "osha{sv}",
+                (dbus.ObjectPath(f"{PATH}/request/1_1/t{number}"), "org.example.One", file,
+                 dbus.Dictionary({}, signature="sv")), lambda *_: None, lambda *_: None)
+        self.bus.flush()
+        told("asked")
+
+
+def given(place):
+    """The open file of a fuse_server.py."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(place)
+        return socket.recv_fds(server, 9, 1)[1]
+
+
 class Burdened:
     """A connection of which each message brings descriptors that its body does not name."""
 
-    def __init__(self):
+    def __init__(self, files=None):
         path = os.environ["DBUS_SESSION_BUS_ADDRESS"].split("=", 1)[1].split(",")[0]
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path if "path=" in os.environ["DBUS_SESSION_BUS_ADDRESS"] else "\0" + path)
@@ -202,7 +226,7 @@ class Burdened:
         self.socket.sendall(b"NEGOTIATE_UNIX_FD\r\n")
         assert self.socket.recv(999).startswith(b"AGREE")
         self.socket.sendall(b"BEGIN\r\n")
-        self.serial, self.files = 0, [os.open("/dev/null", os.O_RDONLY)] * 16
+        self.serial, self.files = 0, files or [os.open("/dev/null", os.O_RDONLY)] * 16
         self.socket.settimeout(30)
         self.send("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", None, [])
         heard = b""
