@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
+internal import KeychainModel
 internal import KeychainRows
 internal import KeychainSecrets
 
 /// An item without its secret: the content of its sealed attributes.
-@usableFromInline
 struct AttributeRecord: Sendable, Equatable {
     /// All attributes but group, synchronizable and dates.
     var attributes: Attributes
-    @usableFromInline
     var group: String
     var isSynchronizable: Bool
     /// An item without a secret differs from one whose secret is empty.
@@ -16,7 +14,6 @@ struct AttributeRecord: Sendable, Equatable {
     /// Seconds since 2001.
     var created: Double
     var modified: Double
-    @usableFromInline
     var accessControl: ItemAccessControl
     /// Programs that may use the item beside those of its group; nil where the item has no list.
     var trusted: TrustList?

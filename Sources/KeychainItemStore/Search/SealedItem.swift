@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-public import KeychainModel
+package import KeychainModel
 package import KeychainSecrets
 internal import KeychainDatabase
 
 /// One item with its attributes read and its secret still sealed. A class, as each step of a
 /// request passes it on.
-@usableFromInline
 package final class SealedItem: Sendable {
     package let reference: ItemReference
     /// Increases with every change.
     package let generation: Int64
-    @usableFromInline
     let record: AttributeRecord
     /// The place of the sealed secret; `.none` where the item has none.
     let secret: SealedSecret
@@ -53,13 +51,9 @@ package final class SealedItem: Sendable {
         own[.synchronizable] = record[.synchronizable]
         return own
     }
-    @inlinable
     package var accessControl: ItemAccessControl { record.accessControl }
-    @inlinable
     package var protection: Accessibility { record.accessControl.protection }
-    @inlinable
     package var needsApplicationPassword: Bool { record.accessControl.needsApplicationPassword }
-    @inlinable
     package var accessGroup: String { record.group }
     package var hasSecret: Bool { record.hasSecret }
     /// Programs that may use the item beside those of its group; nil where the item has no list.
