@@ -135,32 +135,6 @@ ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
     return received;
 }
 
-int kc_count_descriptors(int socket, void *head, size_t length) {
-    struct iovec part = {.iov_base = head, .iov_len = length};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } control;
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             // CMSG_LEN, as CMSG_SPACE of one descriptor has room for two.
-                             .msg_controllen = CMSG_LEN(sizeof(int))};
-    if (recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0) {
-        return -1;
-    }
-    struct cmsghdr *item = CMSG_FIRSTHDR(&message);
-    int count = 0;
-    if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
-        int seen;
-        memcpy(&seen, CMSG_DATA(item), sizeof seen);
-        // Closing this copy is never the last close: the descriptor in the queue remains.
-        close(seen);
-        count = 1;
-    }
-    return (message.msg_flags & MSG_CTRUNC) != 0 ? 2 : count;
-}
-
 struct closing {
     int number;
     int is_alone;

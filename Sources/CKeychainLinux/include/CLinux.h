@@ -38,10 +38,6 @@ int kc_accept_descriptors(int socket);
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
-/// How many descriptors come with the next data of a socket, without taking the data or waiting for
-/// it: 0, 1, or 2 for several. `head` gets its first bytes. -1 with EAGAIN where there is no data.
-int kc_count_descriptors(int socket, void *head, size_t length);
-
 /// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own: each
 /// close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);
