@@ -21,7 +21,8 @@ struct PAMProcess: Sendable {
 
     /// - Parameter hasAnswered: whether anything was typed, also where the question failed.
     func ask(
-        _ title: String, on prompter: Prompter, unless isMoot: @escaping @Sendable () -> Bool,
+        _ title: ServerMessage.Prompt, on prompter: Prompter,
+        unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
         let (channel, running): (ConversationChannel, any RunningAuthentication)
@@ -57,10 +58,11 @@ struct PAMProcess: Sendable {
     }
 
     private func converse(
-        _ title: String, _ channel: ConversationChannel, _ running: any RunningAuthentication,
+        _ title: ServerMessage.Prompt, _ channel: ConversationChannel,
+        _ running: any RunningAuthentication,
         _ prompter: Prompter, _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
-        try prompter.show(.title(title))
+        try prompter.show(title)
         for _ in 0..<Self.mostMessages {
             guard let message = Self.next(channel, running) else {
                 guard running.state(withinSeconds: Self.farewell) != .lost else {

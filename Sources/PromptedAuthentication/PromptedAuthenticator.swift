@@ -84,7 +84,7 @@ package final class PromptedAuthenticator: Authenticator {
             // A question that is cancelled after something was typed counts as a wrong answer.
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
             let outcome = try transaction.ask(
-                question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
+                question.title(for: client), on: prompter, unless: { client.hasGone() },
                 &hasAnswered)
             try? prompter.show(.finished(succeeded: outcome == .success))
             switch outcome {
@@ -186,7 +186,7 @@ package final class PromptedAuthenticator: Authenticator {
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
-        try prompter.show(.title(question.text(for: client.caller)))
+        try prompter.show(question.title(for: client))
         return try body()
     }
 
@@ -258,5 +258,12 @@ package final class PromptedAuthenticator: Authenticator {
                 of: challenge, within: Self.arrivalDeadline, unless: client.hasGone)
         else { throw .refused(.interactionNotAllowed) }
         return prompter
+    }
+}
+
+extension Question {
+    /// What the prompter shows first: the text, over the client's window, with more words below it.
+    func title(for client: any Client, adding words: String = "") -> ServerMessage.Prompt {
+        .title(text(for: client.caller) + words, over: client.window)
     }
 }

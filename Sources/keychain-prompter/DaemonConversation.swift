@@ -53,7 +53,7 @@ struct DaemonConversation {
 
     private func show(_ prompt: ServerMessage.Prompt) throws(Failure) -> Step {
         switch prompt {
-        case .title(let text): screen.title(text)
+        case .title(let text, let window): screen.title(text, over: window)
         case .information(let text): screen.inform(text)
         case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false)

@@ -24,7 +24,7 @@ struct TerminalScreen: QuestionScreen {
 
     var isForeground: Bool { terminal.isForeground }
 
-    func title(_ text: String) {
+    func title(_ text: String, over window: XWindow?) {
         terminal.say("\nKeychain: \(text)")
         if ownership == .askingProgram { terminal.say(Self.warning) }
     }
