@@ -36,7 +36,9 @@ struct PAMProcess: Sendable {
         defer { if running.state(withinSeconds: Self.farewell) == .running { running.end() } }
         let watch = PromptWatchdog(
             until: .now + deadline,
-            unless: { isMoot() || running.state(withinSeconds: 0) == .lost },
+            unless: {
+                isMoot() || prompter.isOverheard() || running.state(withinSeconds: 0) == .lost
+            },
             end: {
                 running.end()
                 // A process that a module left running may hold the other end.

@@ -182,7 +182,7 @@ package final class PromptedAuthenticator: Authenticator {
         _ body: () throws(RequestError) -> R
     ) throws(RequestError) -> R {
         let watch = PromptWatchdog(
-            until: .now + Self.deadline, unless: { client.hasGone() },
+            until: .now + Self.deadline, unless: { client.hasGone() || prompter.isOverheard() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
@@ -226,6 +226,10 @@ package final class PromptedAuthenticator: Authenticator {
         let matter = matter(client, question, at: place)
         try prompter.take { client.hasGone() }
         defer { prompter.giveBack() }
+        do { try prompter.refuseOtherReaders() } catch {
+            try? prompter.show(.finished(succeeded: false))
+            throw error
+        }
         try budget.begin(matter)
         var settled = PromptRateLimiter.Outcome.undecided
         defer { budget.end(matter, settled) }
