@@ -47,6 +47,7 @@ package enum HelperFailure: Error, Equatable {
             switch error {
             case .tooLong: .badInput("the request is too long")
             case .noTerminal: .unanswered("there is no terminal to ask on")
+            case .shared: .unanswered(Terminal.isShared)
             case .cancelled, .abandoned, .hungUp: .unanswered("the question was not answered")
             case .system(let code): .badInput("the request could not be read (error \(code))")
             }

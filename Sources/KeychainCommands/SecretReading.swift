@@ -96,6 +96,7 @@ extension CommandFailure {
                     advice: "Pipe it in: see --password-stdin and --secret-stdin.")
             case .cancelled, .abandoned, .hungUp:
                 CommandFailure(.cancelled, name: "cancelled", "cancelled; nothing was changed")
+            case .shared: CommandFailure(.cancelled, name: "cancelled", Terminal.isShared)
             case .tooLong:
                 CommandFailure(
                     .failure, name: CommandFailure.dataTooLarge, "that is too long",

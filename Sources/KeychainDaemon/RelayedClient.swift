@@ -15,6 +15,7 @@ final class RelayedClient: Client {
     let logins: LiveLogins?
     let context: AuthenticationContext?
     let notes: RequestNotes
+    let window: XWindow?
     /// The process of the deputy that relays the request.
     var deputy: Int32? { connected.connection.process?.id }
     /// The deputy has no terminal, and starts nothing on another program's terminal.
@@ -29,15 +30,16 @@ final class RelayedClient: Client {
     init(
         _ program: RelayedProgram, by deputy: ConnectedProgram,
         _ seen: (logins: LiveLogins, caller: Caller), _ sessionAttributes: SessionAttributes,
-        transfer: Relay.Transfer?, context: AuthenticationContext?, notes: RequestNotes
+        _ relay: Relay, context: AuthenticationContext?, notes: RequestNotes
     ) {
         self.program = program
         connected = deputy
         (logins, caller) = (seen.logins, seen.caller)
         self.sessionAttributes = sessionAttributes
         self.transfer =
-            transfer.flatMap { ChoiceField.transfer.index(of: $0.word) }
+            relay.transfer.flatMap { ChoiceField.transfer.index(of: $0.word) }
             .map { .known($0) } ?? .absent
+        window = relay.window
         self.context = context
         self.notes = notes
     }

@@ -229,7 +229,7 @@ package final class RequestServer: Sendable {
         seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RelayedClient(
             program, by: connected, seen,
-            resolver.sessionAttributes(seen.caller, program.process), transfer: relay.transfer,
+            resolver.sessionAttributes(seen.caller, program.process), relay,
             context: program.context(as: context), notes: notes(for: seen.caller))
     }
 

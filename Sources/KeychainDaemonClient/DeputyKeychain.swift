@@ -77,10 +77,10 @@ package final class DeputyKeychain: Sendable {
     /// The keychains as the peer may use them. No verb offers a terminal or an authentication
     /// context of the deputy's: both are the peer's, which the daemon knows.
     package func endpoint(
-        for peer: RelayedPeer, transfer: Relay.Transfer?
+        for peer: RelayedPeer, transfer: Relay.Transfer?, over window: XWindow?
     ) -> any KeychainEndpoint {
         RelayedKeychain(
-            keychain, peers.withLock { $0[peer.handle] }, transfer: transfer)
+            keychain, peers.withLock { $0[peer.handle] }, transfer: transfer, window: window)
     }
 }
 
@@ -109,11 +109,16 @@ private final class RelayedKeychain: KeychainEndpoint {
     /// nil for a peer that was forgotten.
     private let peer: IntroducedPeer?
     private let transfer: Relay.Transfer?
+    private let window: XWindow?
 
-    init(_ keychain: RemoteKeychain, _ peer: IntroducedPeer?, transfer: Relay.Transfer?) {
+    init(
+        _ keychain: RemoteKeychain, _ peer: IntroducedPeer?, transfer: Relay.Transfer?,
+        window: XWindow?
+    ) {
         self.keychain = keychain
         self.peer = peer
         self.transfer = transfer
+        self.window = window
     }
 
     func send<V: Verb>(
@@ -135,7 +140,7 @@ private final class RelayedKeychain: KeychainEndpoint {
         _ cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer {
         try keychain.send(
-            verb, in: context, relay: Relay(peer: handle, transfer: transfer),
+            verb, in: context, relay: Relay(peer: handle, transfer: transfer, window: window),
             cancellation: cancellation)
     }
 }

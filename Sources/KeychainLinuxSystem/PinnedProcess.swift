@@ -160,6 +160,9 @@ package final class PinnedProcess: Sendable {
         status().map { $0.ttyNumber != 0 && $0.foregroundGroup == $0.processGroup } ?? false
     }
 
+    /// nil once the process has ended.
+    func effectiveUser() -> UInt32? { status(of: ".", following: false).map(\.st_uid) }
+
     /// The process's group and supplementary groups; nil when they can't be read, or are too many.
     package func groups() -> [UInt32]? {
         let limit = 64 * 1024

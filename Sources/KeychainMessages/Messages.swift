@@ -192,7 +192,8 @@ package enum ServerMessage: Sendable {
         case confirm(String)
         case information(String)
         case error(String)
-        case title(String)
+        /// What the question is about, and the window over which to show it.
+        case title(String, over: XWindow? = nil)
         /// The reply is the word of the chosen one.
         case choose([TrustChoice])
         /// The end of the conversation, and whether its purpose succeeded.
@@ -322,7 +323,7 @@ extension ServerMessage.Prompt: MessageValue {
             case .askVisible(let text): (2, text)
             case .information(let text): (3, text)
             case .error(let text): (4, text)
-            case .title(let text): (5, text)
+            case .title(let text, _): (5, text)
             case .finished: (6, "")
             case .choose: (7, "")
             case .confirm(let text): (8, text)
@@ -331,6 +332,9 @@ extension ServerMessage.Prompt: MessageValue {
         message.bytes.append(kind)
         switch self {
         case .finished(let succeeded): message.append(succeeded)
+        case .title(_, let window):
+            message.append(text)
+            message.append(window)
         case .choose(let choices):
             message.bytes.append(count: choices.count)
             for choice in choices { message.append(choice.rawValue) }
@@ -344,7 +348,9 @@ extension ServerMessage.Prompt: MessageValue {
         case 2: self = .askVisible(try message.bytes.text())
         case 3: self = .information(try message.bytes.text())
         case 4: self = .error(try message.bytes.text())
-        case 5: self = .title(try message.bytes.text())
+        case 5:
+            let text = try message.bytes.text()
+            self = .title(text, over: try message.optional())
         case 6: self = .finished(succeeded: try message.flag())
         case 7: self = .choose(try message.texts().compactMap(TrustChoice.init(rawValue:)))
         case 8: self = .confirm(try message.bytes.text())

@@ -14,10 +14,13 @@ package struct Relay: Sendable, Equatable {
     package let peer: UInt64
     /// nil for a request that carries no secret.
     package let transfer: Transfer?
+    /// The window over which a question is to be shown; nil where the peer named none.
+    package let window: XWindow?
 
-    package init(peer: UInt64, transfer: Transfer?) {
+    package init(peer: UInt64, transfer: Transfer?, window: XWindow? = nil) {
         self.peer = peer
         self.transfer = transfer
+        self.window = window
     }
 }
 
@@ -27,6 +30,7 @@ extension Relay: MessageValue {
     package func encode(into message: inout MessageWriter) {
         message.bytes.append(number: peer)
         message.bytes.append(transfer?.rawValue ?? Self.noTransfer)
+        message.append(window)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -34,5 +38,6 @@ extension Relay: MessageValue {
         let code = try message.bytes.byte()
         transfer = Transfer(rawValue: code)
         guard transfer != nil || code == Self.noTransfer else { throw MalformedBytes() }
+        window = try message.optional()
     }
 }

@@ -2,7 +2,7 @@
 
 /// The access groups of one keychain that its user had other programs join: each with those
 /// programs, which have the group's items of the class `attributed` as if they had made them
-/// (docs/design/proofs.md, All of it).
+/// (docs/design/letting-in.md, All of it).
 package struct JoinedGroups: Sendable, Hashable {
     package struct Group: Sendable, Hashable {
         package let name: String

@@ -9,7 +9,7 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 /// Which programs users let into items of the class `attributed` for good, and how they take back
-/// that one joined a group (docs/design/proofs.md, All of it).
+/// that one joined a group (docs/design/letting-in.md, All of it).
 extension KeychainService {
     /// Entries of one part of an answer.
     private static let mostLetIn = 64

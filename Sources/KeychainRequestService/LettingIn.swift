@@ -8,7 +8,7 @@ internal import KeychainVaults
 
 /// Items of other programs that a search lists which found nothing of the client's own: those that
 /// let the client in, and as locked those about which its user could be asked
-/// (docs/design/proofs.md, Letting in).
+/// (docs/design/letting-in.md).
 ///
 /// That there are such items is told to a program that names a pair of theirs. So the search must
 /// name one that says more than what kind of item it is, and meet few; and a question must be one

@@ -15,6 +15,9 @@ package protocol Client: Sendable {
     var context: AuthenticationContext? { get }
     /// The process that brings the program's requests; nil for a program that sends its own.
     var deputy: Int32? { get }
+    /// The window over which the program wants a question shown: its own word; nil for a program that
+    /// named none.
+    var window: XWindow? { get }
     /// Where a proof given now is recorded, and where an earlier proof must have been given to
     /// count: in this process, on its terminal, in the caller's session.
     var process: ProofOrigin.Process? { get }
@@ -53,6 +56,8 @@ extension Client {
     package var logins: LiveLogins? { nil }
 
     package var deputy: Int32? { nil }
+
+    package var window: XWindow? { nil }
 
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)

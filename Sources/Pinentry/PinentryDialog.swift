@@ -37,10 +37,13 @@ package final class PinentryDialog {
     private let connection: AssuanConnection
 
     /// Starts the best pinentry that works on the display.
-    package static func open(_ display: DisplayEnvironment) throws(PinentryError) -> PinentryDialog
-    {
+    ///
+    /// - Parameter window: the number of the X server's window over which the dialog is to stand.
+    package static func open(
+        _ display: DisplayEnvironment, over window: UInt32? = nil
+    ) throws(PinentryError) -> PinentryDialog {
         for program in PinentryProgram.candidates(for: display) {
-            if let dialog = try? PinentryDialog(program, display) { return dialog }
+            if let dialog = try? PinentryDialog(program, display, over: window) { return dialog }
         }
         throw .notShown
     }
@@ -57,11 +60,14 @@ package final class PinentryDialog {
         return (try? open(display).isWindow) == true
     }
 
-    init(_ program: PinentryProgram, _ display: DisplayEnvironment) throws(PinentryError) {
+    init(
+        _ program: PinentryProgram, _ display: DisplayEnvironment, over window: UInt32?
+    ) throws(PinentryError) {
         usesTerminal = program.needsTerminal
         isWindow = program.drawsWindows
         (child, connection) = try Self.start(program, display)
         try greet(display)
+        if let window, !usesTerminal { try option("parent-wid", String(window)) }
     }
 
     /// Starts a pinentry. The child alone keeps its end of the connection, so that its end is

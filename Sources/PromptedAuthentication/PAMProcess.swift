@@ -21,7 +21,8 @@ struct PAMProcess: Sendable {
 
     /// - Parameter hasAnswered: whether anything was typed, also where the question failed.
     func ask(
-        _ title: String, on prompter: Prompter, unless isMoot: @escaping @Sendable () -> Bool,
+        _ title: ServerMessage.Prompt, on prompter: Prompter,
+        unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
         let (channel, running): (ConversationChannel, any RunningAuthentication)
@@ -35,7 +36,9 @@ struct PAMProcess: Sendable {
         defer { if running.state(withinSeconds: Self.farewell) == .running { running.end() } }
         let watch = PromptWatchdog(
             until: .now + deadline,
-            unless: { isMoot() || running.state(withinSeconds: 0) == .lost },
+            unless: {
+                isMoot() || prompter.isOverheard() || running.state(withinSeconds: 0) == .lost
+            },
             end: {
                 running.end()
                 // A process that a module left running may hold the other end.
@@ -57,10 +60,11 @@ struct PAMProcess: Sendable {
     }
 
     private func converse(
-        _ title: String, _ channel: ConversationChannel, _ running: any RunningAuthentication,
+        _ title: ServerMessage.Prompt, _ channel: ConversationChannel,
+        _ running: any RunningAuthentication,
         _ prompter: Prompter, _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
-        try prompter.show(.title(title))
+        try prompter.show(title)
         for _ in 0..<Self.mostMessages {
             guard let message = Self.next(channel, running) else {
                 guard running.state(withinSeconds: Self.farewell) != .lost else {

@@ -39,7 +39,8 @@ extension PromptedAuthenticator {
             let transaction = transaction(
                 PolicyMethod.approvalService, of: name, asker: asker, for: client)
             let outcome = try transaction.ask(
-                asked.text(for: client.caller) + "\nTo approve it, \(name) proves who that is.",
+                asked.title(
+                    for: client, adding: "\nTo approve it, \(name) proves who that is."),
                 on: prompter, unless: { client.hasGone() }, &hasAnswered)
             try? prompter.show(.finished(succeeded: outcome == .success))
             switch outcome {

@@ -84,7 +84,7 @@ extension PromptedAuthenticator {
             var hasAnswered = false
             defer { if hasAnswered, settled != .proven { settled = .wrong } }
             let outcome = try transaction.ask(
-                question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
+                question.title(for: client), on: prompter, unless: { client.hasGone() },
                 &hasAnswered)
             switch outcome {
             case .success: settled = .proven

@@ -89,7 +89,7 @@ package final class PromptedAuthenticator: Authenticator {
             // A question that is cancelled after something was typed counts as a wrong answer.
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
             let outcome = try transaction.ask(
-                question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
+                question.title(for: client), on: prompter, unless: { client.hasGone() },
                 &hasAnswered)
             try? prompter.show(.finished(succeeded: outcome == .success))
             switch outcome {
@@ -187,11 +187,11 @@ package final class PromptedAuthenticator: Authenticator {
         _ body: () throws(RequestError) -> R
     ) throws(RequestError) -> R {
         let watch = PromptWatchdog(
-            until: .now + Self.deadline, unless: { client.hasGone() },
+            until: .now + Self.deadline, unless: { client.hasGone() || prompter.isOverheard() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
-        try prompter.show(.title(question.text(for: client.caller)))
+        try prompter.show(question.title(for: client))
         return try body()
     }
 
@@ -232,6 +232,10 @@ package final class PromptedAuthenticator: Authenticator {
         defer { prompter.giveBack() }
         guard let place = prompter.place else { throw .refused(.interactionNotAllowed) }
         let matter = matter(client, question, at: place)
+        do { try prompter.refuseOtherReaders() } catch {
+            try? prompter.show(.finished(succeeded: false))
+            throw error
+        }
         try budget.begin(matter)
         let number = open.begin()
         defer { open.end(number) }
@@ -286,5 +290,12 @@ package final class PromptedAuthenticator: Authenticator {
                 of: challenge, within: Self.arrivalDeadline, unless: client.hasGone)
         else { throw .refused(.interactionNotAllowed) }
         return prompter
+    }
+}
+
+extension Question {
+    /// What the prompter shows first: the text, over the client's window, with more words below it.
+    func title(for client: any Client, adding words: String = "") -> ServerMessage.Prompt {
+        .title(text(for: client.caller) + words, over: client.window)
     }
 }

@@ -4,7 +4,9 @@ package import KeychainMessages
 package import KeychainModel
 package import KeychainLocalSocket
 package import KeychainSecrets
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
+internal import KeychainUserPresence
+internal import Synchronization
 
 /// The connection to a prompter, which shows questions and returns the typed answers.
 package final class Prompter: @unchecked Sendable {
@@ -13,6 +15,12 @@ package final class Prompter: @unchecked Sendable {
     /// Shorter than a client's own timeout.
     private static let longestWait: Duration = .seconds(100)
     private static let glance: Duration = .milliseconds(200)
+    /// While a question stands on a terminal, how often it is looked who could read there: less often
+    /// where many processes make a look long. The first look comes when the prompter has closed the
+    /// terminal to further programs.
+    private static let looksEvery: Duration = .seconds(1)
+    private static let restsFor = 20
+    private static let firstLookAfter: Duration = .milliseconds(300)
 
     package let user: UInt32
     package let place: PrompterPlace?
@@ -20,6 +28,12 @@ package final class Prompter: @unchecked Sendable {
     private let screen: LoginScreen?
     private let drawsWindows: Bool
     private let connection: ServerConnection
+    /// Who else could read what is typed; nil where that is no terminal.
+    private let otherReader: (@Sendable () -> SharedTerminal.Finding)?
+    /// Whether a question stands, and when it is looked for meanwhile.
+    private let looks = Mutex<(isAsking: Bool, due: ContinuousClock.Instant)>((false, .now))
+    /// One message after the other: two threads send.
+    private let sending = Mutex(())
     /// Guards the turns, as one question is shown at a time, and `hungUp`.
     private let turn = Condition()
     private var isTaken = false
@@ -28,12 +42,18 @@ package final class Prompter: @unchecked Sendable {
 
     package init(
         _ connection: ServerConnection, at place: PrompterPlace?, _ screen: LoginScreen? = nil,
-        drawsWindows: Bool = false
+        drawsWindows: Bool = false,
+        otherReader: (@Sendable () -> SharedTerminal.Finding)? = nil
     ) {
         self.connection = connection
         self.place = place
         self.screen = screen
         self.drawsWindows = drawsWindows
+        if let terminal = place?.shared, otherReader == nil {
+            self.otherReader = { terminal.otherReader() }
+        } else {
+            self.otherReader = otherReader
+        }
         user = connection.peer.user
     }
 
@@ -86,16 +106,73 @@ package final class Prompter: @unchecked Sendable {
 
     func show(_ prompt: ServerMessage.Prompt) throws(RequestError) {
         let (message, secrets) = ServerMessage.prompt(prompt).encoded()
-        do { try connection.send(Frame(message: message, secrets: secrets)) } catch {
-            throw .refused(.interactionNotAllowed)
+        let isSent = sending.withLock { _ in
+            (try? connection.send(Frame(message: message, secrets: secrets))) != nil
+        }
+        guard isSent else { throw .refused(.interactionNotAllowed) }
+    }
+
+    // MARK: Other readers of a terminal
+
+    /// Refuses to ask on a terminal where another program could read the answer, and says so there.
+    func refuseOtherReaders() throws(RequestError) {
+        guard let finding = otherReader?(), let words = Self.words(finding) else { return }
+        try? show(.error(words + " Nothing is asked here meanwhile."))
+        throw .refused(.interactionNotAllowed)
+    }
+
+    /// Whether another program could read the answer that is being typed. It is looked for once a
+    /// second, and told where the question stands.
+    func isOverheard() -> Bool {
+        guard looks.withLock({ $0.isAsking && $0.due <= .now }) else { return false }
+        let began = ContinuousClock.now
+        let isUnheard = isUnheard()
+        let rest = began.duration(to: .now) * Self.restsFor
+        looks.withLock { $0.due = .now + max(rest, Self.looksEvery) }
+        return !isUnheard
+    }
+
+    /// False where another program could have read what was typed.
+    private func isUnheard() -> Bool {
+        guard let finding = otherReader?(), let words = Self.words(finding) else { return true }
+        try? show(
+            .error(
+                words + " What you typed was not used. If that was a password, change it: another "
+                    + "program may have it."))
+        return false
+    }
+
+    private static func words(_ finding: SharedTerminal.Finding) -> String? {
+        switch finding {
+        case .noOtherReader: return nil
+        case .reader(let reader):
+            let name = reader.executable.map { ShownText.cleaned($0, longest: 200) }
+            return """
+                \(name ?? "A program") (process \(reader.process)) has this terminal open from \
+                elsewhere, and could read what is typed here. End it, or use another terminal.
+                """
+        case .notInTime:
+            return """
+                You have too many processes or open files to find out whether one of them could \
+                read what is typed here.
+                """
         }
     }
 
     /// The answer to the question; nil when the user cancelled. An answer that was sent before the
-    /// question is not the user's, and refused.
+    /// question is not the user's, and refused; so is one that another program could have read.
     package func ask(_ question: ServerMessage.Prompt) throws(RequestError) -> HeldSecret? {
         guard !connection.hasUnread else { throw .refused(.interactionNotAllowed) }
+        try refuseOtherReaders()
+        looks.withLock { $0 = (true, .now + Self.firstLookAfter) }
+        defer { looks.withLock { $0.isAsking = false } }
         try show(question)
+        let answer = try answer()
+        guard answer == nil || isUnheard() else { throw .refused(.interactionNotAllowed) }
+        return answer
+    }
+
+    private func answer() throws(RequestError) -> HeldSecret? {
         do {
             let frame = try connection.receive(.prompterReply)
             guard
@@ -121,5 +198,13 @@ package final class Prompter: @unchecked Sendable {
         turn.lock()
         defer { turn.unlock() }
         return hungUp
+    }
+}
+
+extension PrompterPlace {
+    /// nil for a display.
+    fileprivate var shared: SharedTerminal? {
+        guard case .terminal(let user, let device, let session) = self else { return nil }
+        return SharedTerminal(device: device, session: session, user: user)
     }
 }

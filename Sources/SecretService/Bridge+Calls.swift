@@ -103,11 +103,11 @@ extension Bridge {
 
     func scope(
         of peer: Peer, as introduced: IntroducedPeer, _ transfer: Transfer?,
-        _ cancellation: Cancellation
+        _ cancellation: Cancellation, over window: XWindow? = nil
     ) -> Scope {
         Scope(
             keychains: keychains, peer: introduced, memory: memory, exchange: exchange,
-            transfer: transfer, context: peer.context, cancellation: cancellation,
+            transfer: transfer, window: window, context: peer.context, cancellation: cancellation,
             standIns: peer.standIns)
     }
 

@@ -19,7 +19,7 @@ extension Bridge {
             try own(call.peer, { $0.prompts[name].map { $0.state != .ended } ?? false })
             guard let prompt = call.peer.prompts[name] else { throw .gone }
             switch call.request {
-            case .prompt: begin(prompt, of: call.peer)
+            case .prompt(let window): begin(prompt, of: call.peer, over: window)
             case .dismiss: dismiss(prompt, of: call.peer)
             default: return try ofEvery(call)
             }
@@ -57,12 +57,12 @@ extension Bridge {
     }
 
     /// The second time nothing changes.
-    private func begin(_ prompt: Prompt, of peer: Peer) {
+    private func begin(_ prompt: Prompt, of peer: Peer, over window: XWindow?) {
         guard prompt.state == .offered, case .known(let introduced) = peer.state else { return }
         prompt.state = .asking
         prompt.begun = .now
         let answers = PromptAnswers(
-            scope: scope(of: peer, as: introduced, nil, prompt.cancellation))
+            scope: scope(of: peer, as: introduced, nil, prompt.cancellation, over: window))
         let (inbox, peerName, task) = (inbox, peer.name, prompt.task)
         questions.ask(of: introduced.group, nil) {
             let result = answers.result(of: task.work)

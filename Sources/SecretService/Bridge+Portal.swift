@@ -93,8 +93,8 @@ private struct PortalRetrieval: Sendable {
         }
         let secret = PortalSecret(
             application: request.application,
-            endpoint: keychains.endpoint(of: application, transfer: nil), context: context,
-            cancellation: cancellation)
+            endpoint: keychains.endpoint(of: application, transfer: nil, over: nil),
+            context: context, cancellation: cancellation)
         do throws(RequestError) {
             let value = try secret.value()
             return cancellation.isCancelled ? .cancelled : write(value, to: output)

@@ -25,8 +25,11 @@ package protocol PeerKeychains: Sendable {
     /// The program has left the bus.
     func forget(_ peer: IntroducedPeer)
 
-    /// `transfer` is how secrets of the call travel on the bus; nil where none do.
-    func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint
+    /// `transfer` is how secrets of the call travel on the bus; nil where none do. `window` is the one
+    /// over which the peer wants questions.
+    func endpoint(
+        of peer: IntroducedPeer, transfer: Transfer?, over window: XWindow?
+    ) -> any KeychainEndpoint
 
     /// Sends a verb that asks no user, and waits for nothing; nil where nothing was sent, and it must
     /// go by `endpoint`, which does the same.
@@ -105,7 +108,7 @@ package struct EmbeddedPeers: PeerKeychains {
     package func forget(_ peer: IntroducedPeer) {}
 
     package func endpoint(
-        of peer: IntroducedPeer, transfer: Transfer?
+        of peer: IntroducedPeer, transfer: Transfer?, over window: XWindow?
     ) -> any KeychainEndpoint { keychain }
 
     /// Other processes write the same files, and tell nothing.

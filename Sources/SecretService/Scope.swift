@@ -15,6 +15,8 @@ struct Scope: Sendable {
     let memory: MemoryCollection
     let exchange: ReadyExchange
     let transfer: Transfer?
+    /// The window over which the program wants its prompt; nil for calls that are no prompts.
+    let window: XWindow?
     /// In whose name proofs of this program are kept.
     let context: AuthenticationContext?
     let cancellation: Cancellation?
@@ -30,7 +32,9 @@ struct Scope: Sendable {
         } catch { throw ServiceError(error) }
     }
 
-    var endpoint: any KeychainEndpoint { keychains.endpoint(of: peer, transfer: transfer) }
+    var endpoint: any KeychainEndpoint {
+        keychains.endpoint(of: peer, transfer: transfer, over: window)
+    }
 
     /// Whether there is a user who would be asked now. A program whose user said no twice hears what it
     /// would hear with no user there.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import MessageBus
 
 /// A method of an interface: what Introspect tells of it, and how its arguments are read.
@@ -131,8 +132,7 @@ extension ServiceMember {
 
     private static let prompt: [ServiceMember] = [
         plain("Prompt", ["window-id": "s"]) { message throws(BusReadError) in
-            _ = try message.text(atMost: Limits.label)
-            return .prompt
+            .prompt(over: XWindow(handle: try message.text(atMost: Limits.label)))
         },
         plain("Dismiss") { _ in .dismiss },
     ]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 internal import MessageBus
@@ -24,7 +25,7 @@ enum ServiceRequest: Sendable {
     case setSecret(SentSecret)
     // A session, a prompt.
     case closeSession
-    case prompt
+    case prompt(over: XWindow?)
     case dismiss
     // The portal.
     case retrieveSecret(PortalRequest)

@@ -9,15 +9,18 @@ struct LineReading {
     private enum Key { case end, cancel, erase, kill, nothing, text }
 
     private let descriptor: Int32
+    private let reader: Int32
     private let keys: TypingModes.Keys
     private let echo: Bool
     private let signals: Int32
     private let listener: Int32?
 
     init(
-        _ descriptor: Int32, keys: TypingModes.Keys, echo: Bool, signals: Int32, listener: Int32?
+        _ descriptor: Int32, reader: Int32, keys: TypingModes.Keys, echo: Bool, signals: Int32,
+        listener: Int32?
     ) {
         self.descriptor = descriptor
+        self.reader = reader
         self.keys = keys
         self.echo = echo
         self.signals = signals
@@ -42,15 +45,20 @@ struct LineReading {
     ) throws(TerminalError) -> Int {
         var length = 0
         var isTooLong = false
+        // Before the first key it is known whether another program waits for it.
+        var isKeyThere = false
         while true {
-            try waitForKey(unless: isOver)
             // Safe: `length` is at most `longestAnswer`, and the buffer has one byte more.
             let key = unsafe buffer.baseAddress! + length
-            let count = unsafe Glibc.read(descriptor, key, 1)
+            let count = unsafe Glibc.read(reader, key, 1)
             guard count == 1 else {
-                if count < 0, errno == EINTR || errno == EAGAIN { continue }
-                throw .hungUp
+                if count < 0, errno != EINTR { throw errno == EAGAIN ? .shared : .hungUp }
+                // Another program was faster.
+                if count == 0, isKeyThere { throw .shared }
+                isKeyThere = try waitForKey(unless: isOver)
+                continue
             }
+            isKeyThere = false
             switch unsafe meaning(buffer[length]) {
             case .end:
                 if isTooLong { throw .tooLong }
@@ -74,21 +82,22 @@ struct LineReading {
         }
     }
 
-    private func waitForKey(unless isOver: () -> Bool) throws(TerminalError) {
-        while true {
-            var waiting = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                // No events: only a hang-up is awaited. poll(2) ignores a negative number.
-                pollfd(fd: listener ?? -1, events: 0, revents: 0),
-            ]
-            // Safe: the array has the three entries it is said to have.
-            _ = unsafe poll(&waiting, 3, Self.pollMilliseconds)
-            if waiting[1].revents != 0 { throw .cancelled }
-            if waiting[2].revents != 0 { throw .abandoned }
-            if waiting[0].revents != 0 { return }
-            if isOver() { throw .abandoned }
-        }
+    /// Returns whether there is a key, after a moment at the latest.
+    private func waitForKey(unless isOver: () -> Bool) throws(TerminalError) -> Bool {
+        var waiting = [
+            pollfd(fd: reader, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            // No events: only a hang-up is awaited. poll(2) ignores a negative number.
+            pollfd(fd: listener ?? -1, events: 0, revents: 0),
+        ]
+        // Safe: the array has the three entries it is said to have.
+        _ = unsafe poll(&waiting, 3, Self.pollMilliseconds)
+        if waiting[1].revents != 0 { throw .cancelled }
+        if waiting[2].revents != 0 { throw .abandoned }
+        if waiting[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { throw .hungUp }
+        if waiting[0].revents != 0 { return true }
+        if isOver() { throw .abandoned }
+        return false
     }
 
     private func meaning(_ key: UInt8) -> Key {

@@ -10,17 +10,35 @@ package final class Terminal: Sendable {
     /// The most bytes of one answer.
     package static let longestAnswer = 1023
 
+    /// The user is told this instead of getting an answer (`TerminalError.shared`).
+    package static let isShared = """
+        another program reads what is typed on this terminal. What you typed was not used; if that \
+        was a password, change it
+        """
+
     private let descriptor: Int32
     /// A process has only one set of signal handlers and terminal modes.
     private static let turn = Mutex(())
 
     package init() throws(TerminalError) {
-        // Safe: the path is a constant; the descriptor is closed by `deinit`.
-        descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        descriptor = Self.opened()
         guard descriptor >= 0 else { throw .noTerminal }
     }
 
     deinit { close(descriptor) }
+
+    /// A program that was killed while it asked has left the terminal closed to all that would open
+    /// it (`TypingModes`); the descriptors with which this process began end that.
+    private static func opened() -> Int32 {
+        // Safe: the path is a constant; the descriptor is closed by `deinit`.
+        func open() -> Int32 { unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) }
+        let number = open()
+        guard number < 0, errno == EBUSY else { return number }
+        for given in Int32(0)...2 where tcgetsid(given) == getsid(0) {
+            _ = ioctl(given, UInt(TIOCNXCL))
+        }
+        return open()
+    }
 
     /// Whether this process may read here; a background job would be stopped.
     package var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
@@ -55,8 +73,8 @@ package final class Terminal: Sendable {
                 defer { modes.restore() }
                 show(PlainText.escaped(question))
                 let line = LineReading(
-                    descriptor, keys: modes.keys, echo: echo, signals: signals.descriptor,
-                    listener: listener)
+                    descriptor, reader: modes.reader, keys: modes.keys, echo: echo,
+                    signals: signals.descriptor, listener: listener)
                 result = .success(HeldSecret(try line.read(unless: isOver)))
             } catch { result = .failure(error) }
             // Signals are raised only now, with the modes restored.

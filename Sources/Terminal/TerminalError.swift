@@ -9,6 +9,8 @@ package enum TerminalError: Error, Equatable, Sendable {
     /// The client no longer waits for the answer.
     case abandoned
     case hungUp
+    /// Another program reads here, and may have read what was typed.
+    case shared
     /// More than the limit was typed or piped in.
     case tooLong
     case system(Int32)

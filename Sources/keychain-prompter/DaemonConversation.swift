@@ -53,7 +53,7 @@ struct DaemonConversation {
 
     private func show(_ prompt: ServerMessage.Prompt) throws(Failure) -> Step {
         switch prompt {
-        case .title(let text): screen.title(text)
+        case .title(let text, let window): screen.title(text, over: window)
         case .information(let text): screen.inform(text)
         case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false)
@@ -72,7 +72,7 @@ struct DaemonConversation {
         let choice: TrustChoice?
         do throws(ScreenFailure) {
             choice = try screen.choose(choices) { line.isClosed }
-        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        } catch { throw lost(error) }
         let word = choice.map { HeldSecret(SecretBytes(copying: Array($0.rawValue.utf8))) }
         do { try line.say(.promptReply(word)) } catch { throw .lineLost }
     }
@@ -81,7 +81,7 @@ struct DaemonConversation {
         let agrees: Bool
         do throws(ScreenFailure) {
             agrees = try screen.confirm(question) { line.isClosed }
-        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        } catch { throw lost(error) }
         let yes = HeldSecret(SecretBytes(copying: []))
         do { try line.say(.promptReply(agrees ? yes : nil)) } catch { throw .lineLost }
     }
@@ -90,7 +90,7 @@ struct DaemonConversation {
         let answer: HeldSecret?
         do throws(ScreenFailure) {
             answer = try screen.askNew(question) { line.isClosed }
-        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        } catch { throw lost(error) }
         do { try line.say(.promptReply(answer)) } catch { throw .lineLost }
     }
 
@@ -98,7 +98,16 @@ struct DaemonConversation {
         let answer: HeldSecret?
         do throws(ScreenFailure) {
             answer = try screen.ask(question, echo: echo) { line.isClosed }
-        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        } catch { throw lost(error) }
         do { try line.say(.promptReply(answer)) } catch { throw .lineLost }
+    }
+
+    /// The daemon may have said why it waits no longer.
+    private func lost(_ error: ScreenFailure) -> Failure {
+        guard error == .abandoned else { return .screenLost }
+        while case .prompt(.error(let text))? = try? line.hear(within: Self.pauseSeconds) {
+            screen.complain(text)
+        }
+        return .lineLost
     }
 }

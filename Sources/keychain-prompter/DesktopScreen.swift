@@ -17,6 +17,7 @@ final class DesktopScreen: QuestionScreen {
 
     private let display: DisplayEnvironment
     private var title = ""
+    private var window: XWindow?
     private var information: [String] = []
     private var complaints: [String] = []
     private(set) var hasNews = false
@@ -27,9 +28,10 @@ final class DesktopScreen: QuestionScreen {
 
     func waits() { StandardStream.output.write("keychain-prompter: waiting for questions.\n") }
 
-    func title(_ text: String) {
+    func title(_ text: String, over window: XWindow?) {
         forget()
         title = text
+        self.window = window
     }
 
     func inform(_ text: String) {
@@ -45,7 +47,7 @@ final class DesktopScreen: QuestionScreen {
     func showNews() {
         hasNews = false
         notice = nil
-        guard let dialog = try? PinentryDialog.open(display), !dialog.usesTerminal else { return }
+        guard let dialog = try? opened(), !dialog.usesTerminal else { return }
         guard (try? dialog.show(words(prompt: nil, echo: false))) != nil else { return }
         notice = dialog
     }
@@ -133,6 +135,11 @@ final class DesktopScreen: QuestionScreen {
 
     private func forget() {
         (title, information, complaints, hasNews, notice) = ("", [], [], false, nil)
+        window = nil
+    }
+
+    private func opened() throws(PinentryError) -> PinentryDialog {
+        try PinentryDialog.open(display, over: window?.number)
     }
 
     private func dialog(
@@ -147,7 +154,7 @@ final class DesktopScreen: QuestionScreen {
     private func withDialog<R>(
         _ body: (PinentryDialog) throws(PinentryError) -> R
     ) throws(PinentryError) -> R {
-        let dialog = try PinentryDialog.open(display)
+        let dialog = try opened()
         guard dialog.usesTerminal else { return try body(dialog) }
         guard let terminal = try? Terminal(), terminal.isForeground else { throw .notShown }
         let lent: Result<R, PinentryError>

@@ -31,7 +31,7 @@ struct DirectPrompter {
         _ message: ConversationMessage, on screen: TerminalScreen, _ channel: ConversationChannel
     ) throws {
         switch message {
-        case .title(let text): screen.title(text)
+        case .title(let text): screen.title(text, over: nil)
         case .info(let text): screen.inform(text)
         case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false, on: screen, channel)

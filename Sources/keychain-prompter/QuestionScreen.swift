@@ -13,8 +13,9 @@ enum ScreenFailure: Error {
 protocol QuestionScreen {
     /// Says that the daemon registered this prompter.
     func waits()
-    /// Begins a question: which program asks for what, in the daemon's words.
-    func title(_ text: String)
+    /// Begins a question: which program asks for what, in the daemon's words, and the window over
+    /// which the program wants it, which a terminal has not.
+    func title(_ text: String, over window: XWindow?)
     /// Shows a message of PAM.
     func inform(_ text: String)
     func complain(_ text: String)

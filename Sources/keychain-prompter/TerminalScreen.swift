@@ -24,7 +24,7 @@ struct TerminalScreen: QuestionScreen {
 
     var isForeground: Bool { terminal.isForeground }
 
-    func title(_ text: String) {
+    func title(_ text: String, over window: XWindow?) {
         terminal.say("\nKeychain: \(text)")
         if ownership == .askingProgram { terminal.say(Self.warning) }
     }
@@ -57,6 +57,9 @@ struct TerminalScreen: QuestionScreen {
                 switch error {
                 case .cancelled: return nil
                 case .tooLong: terminal.say("That was too long.")
+                case .shared:
+                    terminal.say("Keychain: \(Terminal.isShared).")
+                    return nil
                 case .abandoned:
                     terminal.say("The program no longer waits for the answer.")
                     throw .abandoned

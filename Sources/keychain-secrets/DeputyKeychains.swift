@@ -29,8 +29,10 @@ struct DeputyKeychains: PeerKeychains {
 
     func forget(_ peer: IntroducedPeer) { deputy.forget(relayed(peer)) }
 
-    func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint {
-        deputy.endpoint(for: relayed(peer), transfer: relayed(transfer))
+    func endpoint(
+        of peer: IntroducedPeer, transfer: Transfer?, over window: XWindow?
+    ) -> any KeychainEndpoint {
+        deputy.endpoint(for: relayed(peer), transfer: relayed(transfer), over: window)
     }
 
     func begin<V: Verb>(

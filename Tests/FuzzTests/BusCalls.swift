@@ -118,7 +118,7 @@ enum BusCalls {
         let scope = Scope(
             keychains: EmbeddedPeers(NoKeychain()), peer: IntroducedPeer(handle: 0, group: nil),
             memory: MemoryCollection(isShared: false), exchange: ReadyExchange(), transfer: nil,
-            context: nil, cancellation: nil, standIns: [:])
+            window: nil, context: nil, cancellation: nil, standIns: [:])
         let work = CallWork(scope: scope, object: object, request: request, session: .plain())
         guard let outcome = try? work.outcome(asking: false) else { return }
         guard let reply = message.reply() else { return }

@@ -267,7 +267,10 @@ package enum Samples {
 
     package static var clientMessages: [ClientMessage] {
         verbs.enumerated().map { place, verb in
-            let relays = [nil, Relay(peer: .max, transfer: nil), Relay(peer: 1, transfer: .plain)]
+            let relays = [
+                nil, Relay(peer: .max, transfer: nil),
+                Relay(peer: 1, transfer: .plain, window: XWindow(0x1FFF_FFFF)),
+            ]
             return .request(
                 verb, context: context, relay: relays[place % relays.count],
                 offersTerminal: true)
@@ -283,6 +286,7 @@ package enum Samples {
         answers + [
             .refusal(.refused(.forbidden), because: ["a rule (here)"]),
             .needsPrompter(challenge: [1, 2], program: "/usr/bin/x"), .registered,
+            .prompt(.title("x wants")), .prompt(.title("x wants", over: XWindow(7))),
             .prompt(.choose([.once, .always])), .prompt(.finished(succeeded: true)),
             .prompt(.askHidden("Password:")), .prompt(.askNew("New password:")),
             .prompt(.confirm("Really?")),

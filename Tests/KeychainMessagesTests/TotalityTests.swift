@@ -92,11 +92,11 @@ import Testing
     }
 
     @Test func `an attribute stands in a message once`() {
-        let twice: [UInt8] = [0, 3, 4, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0]
+        let twice: [UInt8] = [0, 4, 4, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0]
         let attribute: [UInt8] = [4, 0, 0, 0, 97, 99, 99, 116, 3] + [UInt8](repeating: 0, count: 8)
         let rest: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         #expect(!isMessage(twice + attribute + attribute + rest, nil))
-        let once: [UInt8] = [0, 3, 4, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]
+        let once: [UInt8] = [0, 4, 4, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]
         #expect(isMessage(once + attribute + rest, nil))
     }
 }
@@ -113,7 +113,8 @@ import Testing
     @Test func `a message says which side is older`() {
         let (bytes, _) = ClientMessage.encode(Status(), context: nil, offersTerminal: false)
         for (version, told) in [
-            (UInt8(0), MessageError.older), (1, .older), (2, .older), (4, .newer),
+            (UInt8(0), MessageError.older), (1, .older), (2, .older), (3, .older),
+            (5, .newer),
         ] {
             var other = bytes
             other[1] = version
@@ -126,10 +127,10 @@ import Testing
     }
 
     @Test func `a verb or a word that is not known is a newer side's`() {
-        #expect(error([0, 3, 200, 0, 0, 0]) == .newer)
-        #expect(error([0, 3, 0xFF, 0xFF]) == .newer)
-        #expect(error([0, 3, 0, 0]) == .newer)
-        #expect(throws: MessageError.newer) { try ServerMessage([0, 3, 9, 0], secrets: nil) }
+        #expect(error([0, 4, 200, 0, 0, 0]) == .newer)
+        #expect(error([0, 4, 0xFF, 0xFF]) == .newer)
+        #expect(error([0, 4, 0, 0]) == .newer)
+        #expect(throws: MessageError.newer) { try ServerMessage([0, 4, 9, 0], secrets: nil) }
     }
 
     @Test func `a refusal is understood from every version`() throws {

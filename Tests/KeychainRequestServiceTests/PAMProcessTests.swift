@@ -34,7 +34,7 @@ import Testing
         var end = End()
         do throws(RequestError) {
             end.outcome = try process.ask(
-                "git wants it", on: prompter, unless: isMoot, &end.hasAnswered)
+                .title("git wants it"), on: prompter, unless: isMoot, &end.hasAnswered)
         } catch { end.refusal = error }
         prompter.hangUp()
         end.shown = try person.prompts()
@@ -112,7 +112,7 @@ import Testing
             let outcome = try PAMProcess(
                 starter: Refusing(error: error), request: Self.request, deadline: .seconds(1)
             )
-            .ask("x", on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
+            .ask(.title("x"), on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
             return (outcome, nil)
         } catch { return (nil, error) }
     }

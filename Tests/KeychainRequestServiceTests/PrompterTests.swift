@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CallerIdentity
+import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
@@ -74,6 +75,73 @@ import Testing
     @Test func `windows are believed only where the screen is the user's`() throws {
         let display = PrompterPlace.display(user: 1, login: "c1")
         #expect(!Prompter(pair.server, at: display, nil, drawsWindows: true).showsWindows)
+    }
+
+    // MARK: Other readers
+
+    private static let thief = SharedTerminal.Finding.reader(
+        .init(process: 4242, executable: "/home/eve/thief"))
+
+    @Test func `where another program could read the answer nothing is asked, and it is named`()
+        throws
+    {
+        let prompter = Prompter(pair.server, at: Self.place) { Self.thief }
+        let person = ScriptedPrompter(pair.client, [.types("battery")])
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("Password: "))
+        }
+        prompter.hangUp()
+        let shown = try person.prompts()
+        guard case .error(let words)? = shown.first, shown.count == 1 else {
+            Issue.record("\(shown)")
+            return
+        }
+        #expect(words.contains("/home/eve/thief (process 4242)"))
+    }
+
+    @Test func `an answer that another program could have read is thrown away`() throws {
+        let findings = Box([SharedTerminal.Finding.noOtherReader, Self.thief])
+        let prompter = Prompter(pair.server, at: Self.place) {
+            var next = SharedTerminal.Finding.noOtherReader
+            findings.change { next = $0.isEmpty ? next : $0.removeFirst() }
+            return next
+        }
+        let person = ScriptedPrompter(pair.client, [.types("battery")])
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("Password: "))
+        }
+        prompter.hangUp()
+        let shown = try person.prompts()
+        #expect(shown.first == .askHidden("Password: ") && shown.count == 2)
+        guard case .error(let words)? = shown.last else {
+            Issue.record("\(shown)")
+            return
+        }
+        #expect(words.contains("process 4242") && words.contains("change it"))
+    }
+
+    @Test func `where it can't be found out who could read the answer nothing is asked`() throws {
+        let prompter = Prompter(pair.server, at: Self.place) { .notInTime }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("Password: "))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a program that comes while the user types is noticed`() throws {
+        let isThere = Box(false)
+        let prompter = Prompter(pair.server, at: Self.place) {
+            isThere.value ? Self.thief : .noOtherReader
+        }
+        #expect(!prompter.isOverheard())
+        let asking = Background { try prompter.ask(.askHidden("Password: ")) }
+        _ = try pair.client.hear()
+        #expect(!prompter.isOverheard())
+        isThere.change { $0 = true }
+        while !prompter.isOverheard() { Wait.pause(milliseconds: 10) }
+        prompter.hangUp()
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) { _ = try asking.value() }
+        #expect(!prompter.isOverheard())
     }
 
     // MARK: Turns

@@ -482,12 +482,12 @@ def prompts():
     expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
 
 
-def completed(peer, prompt):
+def completed(peer, prompt, window=""):
     """Whether the prompt was dismissed, and its result."""
     loop, heard = GLib.MainLoop(), []
     match = peer.bus.add_signal_receiver(
         lambda *said: (heard.append(said), loop.quit()), "Completed", PROMPT, path=prompt)
-    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    peer.call(prompt, PROMPT, "Prompt", "s", window)
     loop.run()
     match.remove()
     return bool(heard[0][0]), heard[0][1]

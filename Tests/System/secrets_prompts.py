@@ -169,6 +169,14 @@ def refused_twice(what):
         time.sleep(0.2)
 
 
+def unlocks_over(window):
+    """With the window's number as the words say it."""
+    peer = Peer()
+    done, prompt = peer.call(ROOT, SERVICE, "Unlock", "ao", [dbus.ObjectPath(LOGIN)])
+    expect(list(done), [], "what is open before")
+    expect(completed(peer, prompt, window), (False, [LOGIN]), "the end of the prompt")
+
+
 # Secrets.
 
 def encrypts():

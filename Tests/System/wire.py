@@ -23,7 +23,7 @@ INTRODUCE, FORGET, FIND = 29, 30, 31
 UNLOCK, LOCK = 7, 8
 # What the daemon says.
 REFUSAL, ANSWER, NEEDS_PROMPTER, PROMPT = 1, 2, 3, 4
-VERSION = 3
+VERSION = 4
 
 
 class Message:
@@ -42,10 +42,11 @@ class Message:
         return Message(self.kind, *self.parts, context=self.around, offers=True,
                        relay=self.relay)
 
-    def relayed(self, peer, transfer=0):
+    def relayed(self, peer, transfer=0, window=None):
         """For a program that a deputy has introduced; transfer 1 is plain, 2 encrypted."""
         return Message(self.kind, *self.parts, context=self.around, offers=self.offers,
-                       relay=number(peer, 8) + number(transfer, 1))
+                       relay=number(peer, 8) + number(transfer, 1)
+                       + optional(None if window is None else number(window)))
 
     def encoded(self, secrets=()):
         said = struct.pack("<BBH", 0, VERSION, self.kind)

@@ -152,6 +152,31 @@ int kc_gives_rights(int file);
 /// since boot; 0 where the kernel doesn't report it (before Linux 6.13), or the process has ended.
 uint64_t kc_control_group(int pidfd);
 
+/// A device that a process has open, as the kernel counts it in /proc/PID/stat, on which file
+/// system, and for which user its file is.
+struct kc_open_device {
+    uint64_t file_system;
+    uint32_t user;
+    /// Whether the process can read from it.
+    int32_t readable;
+};
+
+/// The open files of a process or thread, by its folder under /proc, that are this character
+/// device: each kind once. Returns how many, at most `most`; -1 where there are more, -2 where
+/// `deadline` (nanoseconds of CLOCK_MONOTONIC) passes before all files were looked at. No file's
+/// owner or server is waited for.
+int kc_find_device(int folder, uint32_t device, struct kc_open_device *found, int most,
+                   uint64_t deadline);
+
+/// Whether two threads have the same table of open files.
+int kc_share_files(pid_t one, pid_t other);
+
+/// Whether the user made the process's user namespace, or one around it, below this process's own.
+int kc_is_in_namespace_of(int folder, uint32_t user);
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+uint64_t kc_monotonic_time(void);
+
 int kc_pidfd_kill(int pidfd, int signal);
 
 /// Waits for the child and reaps it. The code is -1 when a signal ended it. 0 or -1.
