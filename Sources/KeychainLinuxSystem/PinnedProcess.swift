@@ -161,7 +161,11 @@ package final class PinnedProcess: Sendable {
     }
 
     /// nil once the process has ended.
-    func effectiveUser() -> UInt32? { status(of: ".", following: false).map(\.st_uid) }
+    func effectiveUser() -> UInt32? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        return unsafe fstatat(folder.number, ".", &status, 0) == 0 ? status.st_uid : nil
+    }
 
     /// The process's group and supplementary groups; nil when they can't be read, or are too many.
     package func groups() -> [UInt32]? {

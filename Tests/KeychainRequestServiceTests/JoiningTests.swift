@@ -173,7 +173,7 @@ import Testing
         world.person.chooses(.everything)
         _ = try read(item, as: new)
         let question = try #require(world.person.questions.first)
-        #expect(question.contains("have all that /opt/browser keeps here, now and later, to read,"))
+        #expect(question.contains("have all that “/opt/browser” keeps here, now and later, to read,"))
         #expect(world.person.questions.count == 1)
     }
 
@@ -272,8 +272,8 @@ import Testing
         try leave(.tool)
         let question = try #require(world.person.questions.first)
         #expect(question.hasPrefix("keychain-presence"))
-        #expect(question.contains("no longer let in: /usr/bin/browser"))
-        #expect(question.contains("all of /opt/browser"))
+        #expect(question.contains("no longer let in: “/usr/bin/browser”"))
+        #expect(question.contains("all of “/opt/browser”"))
         world.person.leaves()
         #expect(try found([:], as: new) == [])
         #expect(throws: RequestError.state(.notFound)) { try read(all[0], as: new) }

@@ -85,7 +85,7 @@ import Testing
 
     @Test func `a user reads which program a moved item would belong to`() {
         let move = change { $0.accessGroup = "exe:/usr/bin/mail" }
-        #expect(move.moveRemark?.contains("to /usr/bin/mail, which opens it") == true)
+        #expect(move.moveRemark?.contains("to “/usr/bin/mail”, which opens it") == true)
         #expect(ItemChange().moveRemark == nil)
     }
 }

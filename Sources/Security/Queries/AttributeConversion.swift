@@ -30,8 +30,11 @@ extension AttributeKind {
         case .string(let text): return .data(Array(text.utf8))
         case .number(let number):
             return Self.fourBytes(number)
-        case .real(let real) where real.isFinite:
-            return Self.fourBytes(Int64(exactly: real.rounded(.towardZero)) ?? 0)
+        case .real(let real):
+            guard let whole = Int64(exactly: real.rounded(.towardZero)) else {
+                throw .invalid(.badRequest)
+            }
+            return Self.fourBytes(whole)
         default: throw .invalid(.badRequest)
         }
     }

@@ -87,7 +87,8 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
             Row(
                 "a whole real", 5.0, blob: .number(5), data: .data([5, 0, 0, 0]), number: .number(5)
             ),
-            Row("a real", 1.5, blob: .real(1.5), number: .real(1.5)),
+            Row(
+                "a real", 1.5, blob: .real(1.5), data: .data([1, 0, 0, 0]), number: .real(1.5)),
             Row(
                 "a huge number", UInt64.max, blob: .real(Double(UInt64.max)),
                 number: .real(Double(UInt64.max))),
