@@ -41,7 +41,7 @@ import Testing
         for _ in 0..<2 { #expect(digests.digest(of: process) == expected) }
     }
 
-    @Test func `a file that another one took the place of has no digest, nor has that one`() throws {
+    @Test func `a file whose place another one took has no digest`() throws {
         let path = try copyOfSleep()
         let (child, process) = try sleeper(path)
         defer { child.kill() }

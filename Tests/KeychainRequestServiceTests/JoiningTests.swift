@@ -173,7 +173,8 @@ import Testing
         world.person.chooses(.everything)
         _ = try read(item, as: new)
         let question = try #require(world.person.questions.first)
-        #expect(question.contains("have all that “/opt/browser” keeps here, now and later, to read,"))
+        #expect(
+            question.contains("have all that “/opt/browser” keeps here, now and later, to read,"))
         #expect(world.person.questions.count == 1)
     }
 
