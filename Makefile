@@ -57,6 +57,7 @@ build: cxx-library
 	scripts/link .build/programs $(PROGRAMS)
 	$(MAKE) -C pam-module
 	$(MAKE) -C auth-starter
+	$(MAKE) -C audit-keeper
 
 demo: build
 	@scripts/demo
@@ -71,6 +72,7 @@ test-swift: dependencies
 test-module: dependencies
 	$(MAKE) -C pam-module test
 	$(MAKE) -C auth-starter test
+	$(MAKE) -C audit-keeper test
 
 test-commands: build
 	Tests/CommandLine/run .build/programs
@@ -115,10 +117,12 @@ lint: dependencies
 	Tests/Lint/pages
 	$(MAKE) -C pam-module lint analyze
 	$(MAKE) -C auth-starter lint analyze
+	$(MAKE) -C audit-keeper lint analyze
 
 fuzz: dependencies
 	$(MAKE) -C pam-module fuzz
 	$(MAKE) -C auth-starter fuzz
+	$(MAKE) -C audit-keeper fuzz
 	Tests/Fuzz/run
 
 docs: dependencies

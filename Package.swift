@@ -123,6 +123,7 @@ let package = Package(
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
         .target(name: "CAuthRecord", path: "auth-starter/record"),
+        .target(name: "CAuditRecord", path: "audit-keeper/record"),
 
         // Doors: one for each outside library.
         library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
@@ -141,6 +142,7 @@ let package = Package(
             ]),
         library(
             "AuthenticationHandoff", ["CAuthRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
+        library("AuditHandoff", ["CAuditRecord", "KeychainLocalSocket"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
@@ -369,7 +371,7 @@ let package = Package(
         library(
             "KeychainDaemon",
             [
-                "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
+                "AuditHandoff", "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
                 "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
@@ -381,8 +383,7 @@ let package = Package(
         program(
             "keychaind",
             [
-                "AccountDatabase", "AuthenticationHandoff", "KeychainActivePolicy",
-                "KeychainDaemon", "KeychainDatabase",
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainDatabase",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
                 arguments,

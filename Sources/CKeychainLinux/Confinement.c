@@ -40,6 +40,12 @@ int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds) {
     return failed == 0 ? 0 : -1;
 }
 
+int kc_limit_to_appending(uint64_t longest) {
+    int failed = limit(RLIMIT_AS, 64 << 20) | limit(RLIMIT_MEMLOCK, 0) |
+                 limit(RLIMIT_FSIZE, longest) | limit(RLIMIT_NPROC, 0) | limit(RLIMIT_CORE, 0);
+    return failed == 0 ? 0 : -1;
+}
+
 // As the kernel has it from Linux 6.12 on; older headers lack the later fields.
 struct landlock_ruleset {
     uint64_t files;
@@ -47,7 +53,16 @@ struct landlock_ruleset {
     uint64_t scopes;
 };
 
-int kc_forbid_files(void) {
+// Writing to a file, and removing and making one, which a rename does.
+enum { APPENDING = 1 << 1 | 1 << 5 | 1 << 8 };
+
+struct landlock_folder {
+    uint64_t allowed;
+    int32_t folder;
+} __attribute__((packed));
+
+// Everything, but appending below the folder, where there is one.
+static int forbid_files(int folder) {
     // What each version of Landlock can forbid: files, TCP, abstract sockets and signals.
     static const struct {
         struct landlock_ruleset all;
@@ -70,10 +85,19 @@ int kc_forbid_files(void) {
     if (rules < 0) {
         return -1;
     }
-    int result = (int)syscall(SYS_landlock_restrict_self, rules, 0);
+    const struct landlock_folder left = {APPENDING, folder};
+    int result =
+        folder < 0 ? 0 : (int)syscall(SYS_landlock_add_rule, rules, 1 /* a folder */, &left, 0);
+    if (result == 0) {
+        result = (int)syscall(SYS_landlock_restrict_self, rules, 0);
+    }
     close(rules);
     return result;
 }
+
+int kc_forbid_files(void) { return forbid_files(-1); }
+
+int kc_forbid_files_but_appending(int folder) { return forbid_files(folder); }
 
 #define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
 #define LOW(number) (FIELD(args[0]) + 8 * (number)) // the lower half: all are little-endian
@@ -84,6 +108,13 @@ int kc_forbid_files(void) {
 #define ALLOW_DATA(name)                                                                           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(LOW(2)),                           \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), END(SECCOMP_RET_ALLOW),             \
+        END(SECCOMP_RET_KILL_PROCESS)
+
+// Only with these two arguments. Loads other words, so it ends either way.
+#define ALLOW_WITH(name, one, first, two, second)                                                  \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 6), LOAD(LOW(one)),                         \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(first), 0, 3), LOAD(LOW(two)),              \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(second), 0, 1), END(SECCOMP_RET_ALLOW),     \
         END(SECCOMP_RET_KILL_PROCESS)
 
 // What each list begins and ends with.
@@ -146,6 +177,24 @@ int kc_allow_only_speaking_to_devices(void) {
         ALLOW(munlock),
         ALLOW(brk),
         ALLOW(futex),
+        ALLOW(exit_group),
+        END(SECCOMP_RET_KILL_PROCESS),
+    };
+    return enforce(filter, sizeof filter / sizeof filter[0]);
+}
+
+int kc_allow_only_appending(int folder, int opening) {
+    struct sock_filter filter[] = {
+        THIS_MACHINE_ALONE,
+        // A record, and its reply.
+        ALLOW(recvfrom),
+        ALLOW(sendto),
+        // Its file, of which nothing is read and nothing is written over.
+        ALLOW_WITH(openat, 0, folder, 2, opening),
+        ALLOW(lseek),
+        ALLOW(write),
+        ALLOW(close),
+        ALLOW_WITH(renameat2, 0, folder, 2, folder),
         ALLOW(exit_group),
         END(SECCOMP_RET_KILL_PROCESS),
     };

@@ -47,8 +47,8 @@ struct AuditCommand: ParsableCommand {
             usleep(Self.pause)
         }
         // One that is still being written is no damage.
-        if let record = trail.unfinished.flatMap(AuditRecord.init), filter.matches(record) {
-            _ = write(record, trail.unfinished ?? [])
+        for line in trail.unfinished {
+            if let record = AuditRecord(line), filter.matches(record) { _ = write(record, line) }
         }
         if unreadable > 0 { Self.complain(of: unreadable) }
     }

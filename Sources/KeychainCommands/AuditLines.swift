@@ -58,7 +58,7 @@ struct AuditLines {
 }
 
 extension CommandFailure {
-    fileprivate init(unreadable path: String, _ error: SystemError) {
+    init(unreadable path: String, _ error: SystemError) {
         guard error == .system(PrivateFile.notAllowed) else {
             self.init(
                 .failure, name: "inputOutput", "\(path) could not be read",

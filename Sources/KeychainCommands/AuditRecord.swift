@@ -30,6 +30,8 @@ package struct AuditRecord: Decodable {
     package let policy: String?
     /// Of what policies were read.
     package let loaded: PolicyLoad?
+    /// The number of the user's records before this one that could not be written.
+    let lost: Int
 
     /// nil where the line is no record.
     package init?(_ line: [UInt8]) {
@@ -62,5 +64,6 @@ package struct AuditRecord: Decodable {
         would = try content.decodeIfPresent(String.self, forKey: .would)
         policy = try content.decodeIfPresent(String.self, forKey: .policy)
         loaded = try content.decodeIfPresent(PolicyLoad.self, forKey: .loaded)
+        lost = try content.decodeIfPresent(Int.self, forKey: .lost) ?? 0
     }
 }

@@ -19,6 +19,7 @@ enum AuditTable {
 
     private static func named(_ record: AuditRecord) -> String {
         record.program + (record.via.map { " through \($0)" } ?? "")
+            + (record.lost > 0 ? " (\(record.lost) records before it were lost)" : "")
     }
 
     private static func listed(_ names: [String]) -> String {

@@ -22,6 +22,7 @@ extension AuditRecord {
             ("KEYCHAIN_SESSION", session.map { "\($0)" }),
             ("KEYCHAIN_COUNT", "\(count)"),
             ("KEYCHAIN_MILLISECONDS", milliseconds.map { "\($0)" }), ("KEYCHAIN_TRUST", trust),
+            ("KEYCHAIN_LOST", lost.map { "\($0)" }),
             ("KEYCHAIN_REQUIRES", requires), ("KEYCHAIN_WOULD", would), ("KEYCHAIN_POLICY", policy),
         ]
         let several = [

@@ -76,7 +76,9 @@ package final class Daemon: Sendable {
                 kept: plan.vaultKey, folder: plan.folders.runtime + "/private"),
             pending: pending, bounds: plan.bounds())
         let prompters = PrompterRegistry()
-        let audit = AuditLog(folder: state, journal: AuditJournal())
+        let audit = AuditLog(
+            AuditFiles(path: plan.folders.runtime + "/" + DaemonPlan.auditSocket, log: plan.log),
+            journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = UnlockThrottle()
         let authenticator = PromptedAuthenticator(

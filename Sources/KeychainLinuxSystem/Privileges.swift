@@ -20,6 +20,16 @@ package enum Privileges {
         try ProcessHardening.apply()
     }
 
+    /// Takes a device's group, where the process is root's: it then opens a device that is another
+    /// account's and open to its group, and needs no right to pass over owners.
+    package static func takeGroup(of device: String) {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard geteuid() == 0, unsafe stat(device, &status) == 0 else { return }
+        var group = status.st_gid
+        _ = unsafe setgroups(1, &group)
+    }
+
     /// Gives a group up for good that is the program's file's and not its user's.
     package static func dropForeignGroup() throws(SystemError) {
         // The real id is set, too, so that the kernel sets the saved one.

@@ -26,6 +26,18 @@ package final class RecordConnection: Sendable {
         guard sent == record.count else { throw .closed }
     }
 
+    /// Sends the record where there is room for it now, else returns false.
+    package func offer(_ record: [UInt8]) throws(SocketError) -> Bool {
+        // Safe: sends the array's own bytes, and borrows the descriptor.
+        let sent = unsafe record.withUnsafeBytes {
+            unsafe Glibc.send(
+                descriptor.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+        }
+        if sent == record.count { return true }
+        guard sent < 0, errno == EAGAIN else { throw .closed }
+        return false
+    }
+
     /// Throws `.closed` when the other end has gone, `.tooLarge` for a record of more than `limit`
     /// bytes.
     package func receive(limit: Int, deadlineSeconds: Double) throws(SocketError) -> [UInt8] {

@@ -70,6 +70,8 @@ package enum AuditField: String, CodingKey, CaseIterable, Sendable {
     case policy
     /// The policies that were read.
     case loaded
+    /// The number of the user's records before this one that could not be written.
+    case lost
 }
 
 /// The part of a record that describes loaded policies.

@@ -5,19 +5,19 @@ package import KeychainAccessControl
 package import KeychainModel
 package import KeychainPolicyModel
 internal import KeychainSecrets
-internal import Synchronization
 
-/// One JSON line for each decision, in a file of the state folder, and a copy for the journal where
-/// there is one: the caller, the operation, the evidence and the outcome. Neither secrets nor names
-/// of items.
+/// One JSON line for each decision, in a file of its user's, and a copy for the journal where there
+/// is one: the caller, the operation, the evidence and the outcome. Neither secrets nor names of
+/// items.
 ///
 /// Reads that needed no question, and reads that found nothing, are counted and written together,
 /// so that a program that reads much does not fill the disk. The same holds beyond a user's
-/// allowance of lines and of bytes: each user's records have a pace, and a share of the file
-/// (`AuditShares`). A record that rests on a proof uses no line of the allowance, only its bytes.
+/// allowance of lines and of bytes: each user's records have a pace. A record that rests on a proof
+/// uses no line of the allowance, only its bytes.
 ///
-/// A line is in the file before the answer leaves. A counted record is counted before the answer
-/// leaves; the facts that the account database adds to it are looked up later.
+/// A line is with its store before the answer leaves; no answer waits for a disk. A counted record
+/// is counted before the answer leaves; the facts that the account database adds to it are looked
+/// up later.
 package final class AuditLog: Sendable {
     package enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
@@ -111,7 +111,7 @@ package final class AuditLog: Sendable {
 
     /// Every request counts under this lock, so it is never held while something is written.
     private let state = ShortLock(State())
-    private let file: Mutex<AuditFile>
+    private let store: any AuditStore
     private let journal: (any AuditSink)?
     /// Counted records are completed on this queue, and then written.
     private let completing = DispatchQueue(label: "audit")
@@ -119,8 +119,8 @@ package final class AuditLog: Sendable {
     /// How long the last write waits for the account database.
     private static let lastPatience = DispatchTimeInterval.seconds(2)
 
-    package init(folder: String, journal: (any AuditSink)? = nil) {
-        file = Mutex(AuditFile(folder + "/audit.jsonl"))
+    package init(_ store: any AuditStore, journal: (any AuditSink)? = nil) {
+        self.store = store
         self.journal = journal
     }
 
@@ -214,10 +214,11 @@ package final class AuditLog: Sendable {
         writeCounted()
     }
 
-    /// Writes the last records, and ends the journal.
+    /// Writes the last records, and ends the store and the journal.
     package func finish() {
         _ = completed.wait(timeout: .now() + Self.lastPatience)
         writeCounted(isLast: true)
+        store.finish()
         journal?.finish()
     }
 
@@ -241,9 +242,12 @@ package final class AuditLog: Sendable {
     }
 
     private func write(_ record: AuditRecord) {
+        var record = record
+        let lost = store.takeLost(of: record.user)
+        if lost > 0 { record.lost = lost }
         let line = record.line
         state.withLock { $0.spend(line.count, of: record.user) }
-        file.withLock { $0.append(line) }
+        store.append(line, of: record.user, records: lost + 1)
         journal?.append(record)
     }
 

@@ -32,6 +32,8 @@ package struct AuditRecord: Encodable, Sendable {
     /// The revision of the policies that decided, or that were read.
     package let policy: String?
     package let loaded: PolicyLoad?
+    /// The number of the user's records before this one that could not be written.
+    package var lost: Int?
 
     private typealias CodingKeys = AuditField
 

@@ -27,9 +27,11 @@ package enum PluggedKeys {
     }
 
     private static func opened(_ name: String) -> Descriptor? {
+        let path = "/dev/" + name
+        Privileges.takeGroup(of: path)
         // Safe: reads the path.
         let number = unsafe Glibc.open(
-            "/dev/\(name)", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY)
+            path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY)
         guard number >= 0 else { return nil }
         let device = Descriptor(owning: number)
         for _ in 0..<mostTries {

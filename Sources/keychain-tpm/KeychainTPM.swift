@@ -47,6 +47,7 @@ private enum Task {
     func run(_ given: HeldSecret) throws(RequestError) -> HeldSecret {
         let address = try TPMAddress.ofThisMachine()
         do throws(TPMError) {
+            Privileges.takeGroup(of: TPMAddress.device(at: address))
             let tpm = try TPM(at: address)
             LibCryptoConfiguration.load()
             // The device is open now. What its bus says is not for root to read.

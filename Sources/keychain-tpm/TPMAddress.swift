@@ -13,6 +13,9 @@ enum TPMAddress {
     private static let device = "/dev/tpmrm0"
     private static let longest = 1024
 
+    /// The device's path.
+    static func device(at address: String) -> String { String(address.dropFirst(kind.count)) }
+
     /// The last line that is neither empty nor a comment.
     static func ofThisMachine() throws(RequestError) -> String {
         let contents: FileContents

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccountDatabase
-internal import AuthenticationHandoff
 internal import KeychainActivePolicy
 internal import KeychainDaemon
 internal import KeychainDatabase
 internal import KeychainKernelKeyring
+internal import KeychainLocalSocket
 internal import SessionVault
 internal import ArgumentParser
 internal import Glibc
@@ -68,12 +68,12 @@ struct Keychaind: ParsableCommand {
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { serviceLog.write($0) }
         let inherited = ServiceNotification.inherited()
-        let starter = try ownStarter(programs, inherited, log)
-        defer { starter?.stop() }
+        let children = try self.children(programs, inherited, log)
+        defer { for child in children { child.stop() } }
         try ProcessHardening.forbidNewPrivileges()
         let signals = Signals()
         defer { signals.end() }
-        guard starter?.keep() ?? true else { throw StartError.noThreads }
+        for child in children where !child.keep() { throw StartError.noThreads }
         let policy = ActivePolicy()
         let loader = PolicyLoader(
             compiler: programs.policyCompiler,
@@ -117,17 +117,28 @@ struct Keychaind: ParsableCommand {
         log("stopped")
     }
 
-    /// The one part with the rights that PAM's modules may need, where systemd has none: it is started
-    /// before this process gives them up, and before there is another thread.
-    private func ownStarter(
+    /// The one part with the rights that PAM's modules may need, and what keeps the audit's files,
+    /// where systemd has neither: they are started before this process gives up rights, and before
+    /// there is another thread.
+    private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void
-    ) throws(StartError) -> OwnStarter? {
-        guard !inherited.contains(where: { $0.name == Sockets.ofLogins }) else { return nil }
-        let path = Sockets.folder(of: loginSocket) + "/" + DaemonPlan.starterSocket
-        do { return try OwnStarter(program: programs.starter, socket: path, log: log) } catch {
-            throw StartError.listening(on: path, error)
+    ) throws(StartError) -> [ListeningChild] {
+        guard !inherited.contains(where: { $0.name == Sockets.ofLogins }) else { return [] }
+        let folder = Sockets.folder(of: loginSocket) + "/"
+        func child(
+            _ program: String, _ arguments: [String], _ socket: String
+        ) throws(StartError) -> ListeningChild {
+            do {
+                return try ListeningChild(
+                    program: program, arguments: arguments, socket: folder + socket, log: log)
+            } catch { throw .listening(on: folder + socket, error) }
         }
+        return [
+            try child(programs.starter, [], DaemonPlan.starterSocket),
+            try child(
+                programs.audit, [state + "/" + DaemonPlan.auditFolder], DaemonPlan.auditSocket),
+        ]
     }
 
     private func message(for error: any Error) -> String {

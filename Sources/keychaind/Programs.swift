@@ -5,6 +5,8 @@ internal import KeychainLinuxSystem
 struct Programs {
     /// Starts what asks PAM.
     let starter: String
+    /// Keeps the audit's files.
+    let audit: String
     let prompter: String
     /// Asks for programs of the user's bus. Where it is not installed, none does.
     let deputy: String
@@ -22,6 +24,7 @@ struct Programs {
     init() throws(StartError) {
         _ = try Self.installed("../libexec/keychain/keychain-auth")
         starter = try Self.installed("../libexec/keychain/keychain-auth-starter")
+        audit = try Self.installed("../libexec/keychain/keychain-audit")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         deputy =
             InstalledProgram.sibling("../libexec/keychain/keychain-secrets")

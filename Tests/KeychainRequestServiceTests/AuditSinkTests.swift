@@ -32,4 +32,16 @@ import Testing
         let lines = copies.records.value.map { String(decoding: $0.line, as: UTF8.self) }
         #expect(lines.count == 2 && lines.joined() == written)
     }
+
+    @Test func `a record tells how many before it were lost`() throws {
+        let folder = try ScratchFolder()
+        let (store, copies) = (WrittenLines(folder: folder.path), Copies())
+        let log = AuditLog(store, journal: copies)
+        store.lost.change { $0 = 7 }
+        log.record(.unlock, by: Self.subject(1), nil)
+        log.record(.lock, by: Self.subject(1), nil)
+        #expect(copies.records.value.map(\.lost) == [7, nil])
+        let lines = copies.records.value.map { String(decoding: $0.line, as: UTF8.self) }
+        #expect(lines[0].contains(#""lost":7,"#) && !lines[1].contains("lost"))
+    }
 }

@@ -37,9 +37,12 @@ def packages():
         for path in dpkg.diverted():
             world.run("dpkg-divert", "--rename", "--remove", path)
         dpkg.install()
-    for folder in world.STATE, pathlib.Path("/etc/keychain/policies.d"):
-        for entry in folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    # The audit's folder is the packages' own.
+    audit = world.STATE / "audit"
+    for folder in world.STATE, audit, pathlib.Path("/etc/keychain/policies.d"):
+        for entry in folder.glob("*"):
+            if entry != audit:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     dpkg.answers("false")
     yield
     forget_keys()

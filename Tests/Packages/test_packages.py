@@ -113,7 +113,8 @@ def test_programs_find_their_library_in_root_s_folder_and_look_nowhere_else(pack
         assert told.st_uid == 0 and not told.st_mode & 0o022, path
     for path in installed_programs():
         assert dynamic(path, "RUNPATH") == [], path
-        if path in libraries or path.name in ("pam_keychain.so", "keychain-auth-starter"):
+        if path in libraries or path.name in (
+                "pam_keychain.so", "keychain-auth-starter", "keychain-audit"):
             assert dynamic(path, "RPATH") == [], path
         else:
             assert dynamic(path, "RPATH") == [str(LIBRARIES)], path
@@ -211,12 +212,18 @@ def test_accounts_folders_and_units_are_there(packages):
     assert pwd.getpwnam("_keychain-tpm").pw_shell == "/usr/sbin/nologin"
     assert pwd.getpwnam("_keychain-fido").pw_shell == "/usr/sbin/nologin"
     assert pwd.getpwnam("_keychain-import").pw_shell == "/usr/sbin/nologin"
+    keeper = pwd.getpwnam("_keychain-audit")
+    assert keeper.pw_shell == "/usr/sbin/nologin"
+    audit = (world.STATE / "audit").stat()
+    assert (audit.st_uid, audit.st_gid) == (keeper.pw_uid, keeper.pw_gid)
+    assert stat.S_IMODE(audit.st_mode) == 0o700
     assert stat.S_IMODE(world.STATE.stat().st_mode) == 0o711
     assert stat.S_IMODE(pathlib.Path("/etc/keychain/policies.d").stat().st_mode) == 0o755
     for name in ("sockets.target.wants/keychaind.socket",
                  "sockets.target.wants/keychaind-login.socket",
                  "sockets.target.wants/keychaind-offer.socket",
                  "sockets.target.wants/keychain-auth.socket",
+                 "sockets.target.wants/keychain-audit.socket",
                  "multi-user.target.wants/keychaind.service"):
         assert pathlib.Path("/etc/systemd/system", name).exists(), name
     assert pathlib.Path(
@@ -269,6 +276,28 @@ def test_an_upgrade_keeps_keychains_and_what_the_administrator_set(daemon, login
     # As its unit's restart.
     daemon.restart()
     assert login().run(GET).text.strip() == "kept"
+
+
+def test_an_upgrade_moves_earlier_records_to_what_keeps_the_audit(daemon, tmp_path):
+    record = ('{"count":1,"operation":"add","outcome":"allowed","program":"exe:/earlier",'
+              '"time":"2026-01-01T08:00:00Z","user":1000}\n')
+    (world.STATE / "audit.jsonl").write_text(record)
+    other = tmp_path / "other"
+    other.write_text("other")
+    (world.STATE / "audit.jsonl.1").symlink_to(other)
+    for _ in range(2):
+        dpkg.dpkg("--install", *dpkg.newer(tmp_path / "newer", "0.1.1-1"))
+        moved = world.STATE / "audit/earlier.jsonl"
+        assert moved.read_text() == record
+        assert moved.stat().st_uid == pwd.getpwnam("_keychain-audit").pw_uid
+        assert (world.STATE / "audit.jsonl.1").is_symlink() and other.stat().st_uid == 0
+        assert not (world.STATE / "audit/earlier.jsonl.1").exists()
+        # What stands there later is no record of that version's.
+        (world.STATE / "audit.jsonl").write_text("later")
+        shutil.rmtree(tmp_path / "newer")
+    assert "exe:/earlier" in world.run(world.CONTROL, "audit").stdout
+    for path in world.STATE.glob("audit.jsonl*"):
+        path.unlink()
 
 
 @pytest.mark.parametrize("name", dpkg.NAMES)

@@ -339,7 +339,7 @@ def test_the_audit_names_the_program_and_the_service_that_brought_it(deputy, pee
     asked = deputy(f"introduce:{peer.pid}", "add:0:mail", "password:0")
     for _ in range(3):
         asked.hears()
-    lines = [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in world.audit_text().splitlines()]
     added = [line for line in lines if line["operation"] == "add"][-1]
     assert added["program"] == "exe:" + SLEEP and added["via"] == "secret-service"
     assert added["process"] == peer.pid

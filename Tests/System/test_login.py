@@ -290,7 +290,7 @@ def test_logins_and_what_they_unlocked_are_in_the_audit(login, daemon):
     world.wait_for(lambda: "logout" in daemon.log(), "the logout")
     daemon.stop()
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
-    records = [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+    records = [json.loads(line) for line in world.audit_text().splitlines()]
     mine = {(r["operation"], r["outcome"]) for r in records if r["user"] == uid}
     assert {("login", "allowed"), ("unlock", "allowed"), ("logout", "allowed")} <= mine, mine
     assert all(r["program"].startswith("exe:") for r in records if r["operation"] == "login")

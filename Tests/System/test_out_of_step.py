@@ -47,7 +47,7 @@ def later(login, reset):
 def operations(daemon, name):
     daemon.stop()
     records = re.findall(rf'"operation":"{name}","outcome":"(\w+)"',
-                         (world.STATE / "audit.jsonl").read_text())
+                         world.audit_text())
     daemon.start()
     return records
 

@@ -115,8 +115,7 @@ def test_a_login_with_an_empty_password_ends_what_a_passcode_opened(
     assert shell.run(ADD_DEEP).status == 0
     assert device_secret().read_bytes() != before
     daemon.stop()
-    assert '"operation":"endPasscode","outcome":"allowed"' in (
-        world.STATE / "audit.jsonl").read_text()
+    assert '"operation":"endPasscode","outcome":"allowed"' in world.audit_text()
 
 
 @pytest.mark.parametrize("account", ["-d", "-l"])

@@ -49,7 +49,7 @@ def shell(login):
 
 def audit(daemon):
     daemon.stop()
-    return [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in world.audit_text().splitlines()]
 
 
 def test_a_rule_forbids_and_the_audit_names_it(shell, admin, daemon):

@@ -127,7 +127,7 @@ def test_a_bus_that_hangs_keeps_neither_policies_nor_requests_waiting(
 def test_what_became_of_the_policies_is_in_the_audit_log(daemon, admin):
     admin(RULE)
     admin(BROKEN, name="60-broken.yaml", takes=False)
-    records = [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+    records = [json.loads(line) for line in world.audit_text().splitlines()]
     loads = [record for record in records if record["operation"] == "loadPolicies"]
     assert [record["outcome"] for record in loads][-2:] == ["allowed", "damagedPolicy"]
     assert {(record["user"], record["program"]) for record in loads} == {(0, "keychaind")}

@@ -120,7 +120,7 @@ def test_who_is_not_there_changes_nothing(shell, daemon):
     alone = shell.run(f"setsid -w keychainctl protector remove {number} </dev/null 2>&1")
     assert alone.status == 4
     assert shell.run("keychainctl protector list").text == before
-    lines = (world.STATE / "audit.jsonl").read_text()
+    lines = world.audit_text()
     assert '"operation":"addProtector"' in lines and '"outcome":"allowed"' in lines
     assert '"operation":"removeProtector","outcome":"authenticationFailed"' in lines
     assert paper not in lines + daemon.log()
@@ -250,8 +250,7 @@ def test_a_login_without_a_password_opens_what_was_enrolled_for_it(shell, machin
     assert shell.run(ADD_TPM + " --at-login", PASSWORDS).status == 0
     again = by_key()
     assert again.run(GET).text.strip() == "s3cret"
-    assert '"operation":"unlockAtLogin","outcome":"allowed"' in (
-        world.STATE / "audit.jsonl").read_text()
+    assert '"operation":"unlockAtLogin","outcome":"allowed"' in world.audit_text()
 
 
 def test_what_was_not_enrolled_for_logins_opens_at_none(shell, machine, by_key):
@@ -290,7 +289,7 @@ def test_a_session_that_others_open_opens_nothing(service, shell, machine, by_ke
 
 def unlocks_at_login(daemon):
     daemon.stop()
-    lines = (world.STATE / "audit.jsonl").read_text().splitlines()
+    lines = world.audit_text().splitlines()
     return [record for record in map(json.loads, lines) if record["operation"] == "unlockAtLogin"]
 
 

@@ -297,7 +297,7 @@ def test_the_audit_tells_of_every_decision(shell, daemon):
     assert status(shell) == 7
     daemon.stop()
     records = [json.loads(line) for line in
-               (world.STATE / "audit.jsonl").read_text().splitlines()]
+               world.audit_text().splitlines()]
     told = [(record["trust"], record["outcome"]) for record in records if record.get("trust")]
     assert told == [("added", "allowed"), ("once", "allowed"), ("always", "allowed"),
                     ("removed", "allowed"), ("denied", "cancelled")], told

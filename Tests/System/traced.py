@@ -58,8 +58,8 @@ def call_numbers():
 
 def allowed_calls(function):
     """Of a list in Confinement.c."""
-    body = CONFINEMENT.read_text().split(f"int {function}(void) {{")[1].split("\n}\n")[0]
-    return set(re.findall(r"^ +ALLOW(?:_DATA)?\((\w+)\),", body, re.MULTILINE))
+    body = CONFINEMENT.read_text().split(f"int {function}(")[1].split("\n}\n")[0]
+    return set(re.findall(r"^ +ALLOW(?:_DATA|_WITH)?\((\w+)[,)]", body, re.MULTILINE))
 
 
 def status(pid):

@@ -114,6 +114,38 @@ class Daemon:
         return self.log_path.read_text()
 
 
+def keepers():
+    """The keychain-audits that run."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text() == "keychain-audit\n":
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def waits_for_more(pid):
+    """Whether it is in accept4 or recvfrom, and so has written all that was sent to it."""
+    try:
+        number = pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0]
+    except OSError:
+        return True
+    return number in {"x86_64": ("288", "45"), "aarch64": ("242", "207")}[os.uname().machine]
+
+
+def audit_text():
+    """The records of all users in order, with all that was sent before."""
+    wait_for(lambda: all(map(waits_for_more, keepers())), "keychain-audit to have written all")
+    files = sorted((STATE / "audit").glob("*.jsonl*"),
+                   key=lambda path: (path.name.removesuffix(".1"), path.suffix != ".1"))
+    # Without what a full disk cut short, which keychainctl leaves out, too.
+    lines = [line for path in files for line in path.read_text().splitlines() if line[-1:] == "}"]
+    return "".join(line + "\n" for line in sorted(
+        lines, key=lambda line: json.loads(line)["time"]))
+
+
 def accepts(path):
     with socket.socket(socket.AF_UNIX) as probe:
         try:

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char own_place[] = "/libexec/keychain/keychain-auth-starter";
-
-bool kc_installation_find(struct kc_installation *installation) {
+bool kc_installation_find(struct kc_installation *installation, const char *own_name) {
     char own[PATH_MAX / 2];
+    char own_place[64];
+    (void)snprintf(own_place, sizeof own_place, "/libexec/keychain/%s", own_name);
     ssize_t count = readlink("/proc/self/exe", own, sizeof own);
     ssize_t place = (ssize_t)strlen(own_place);
     if (count < place || count >= (ssize_t)sizeof own) return false;

@@ -11,9 +11,8 @@ struct kc_installation {
     char daemon[PATH_MAX];
 };
 
-// Finds them by the path of this very program, which ends in
-// libexec/keychain/keychain-auth-starter.
-bool kc_installation_find(struct kc_installation *installation);
+// Finds them by the path of this very program, which ends in libexec/keychain/ and its name.
+bool kc_installation_find(struct kc_installation *installation, const char *own_name);
 
 // Whether the path leads to a regular file, and the file and every folder above it are root's and
 // writable for no other user.

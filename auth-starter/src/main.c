@@ -40,7 +40,8 @@ static bool enter(void) {
 
 int main(void) {
     struct kc_installation installation;
-    if (geteuid() != 0 || !is_listener() || !kc_installation_find(&installation) || !enter()) {
+    if (geteuid() != 0 || !is_listener() ||
+        !kc_installation_find(&installation, "keychain-auth-starter") || !enter()) {
         fputs("keychain-auth-starter: is started by systemd or keychaind, as root, with a socket\n",
               stderr);
         return 2;

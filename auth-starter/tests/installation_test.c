@@ -64,7 +64,7 @@ static bool other_things(void) {
 
 static bool elsewhere(void) {
     struct kc_installation installation;
-    HOLDS(!kc_installation_find(&installation));
+    HOLDS(!kc_installation_find(&installation, "keychain-auth-starter"));
     return true;
 }
 

@@ -6,6 +6,7 @@ import re
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
+    "AuditHandoff": "the C code of the audit's records",
     "AuthenticationHandoff": "the C code of the starter's records",
     "KeychainCertificates": "CryptoKit reads keys where they lie",
     "KeychainDatabase": "SQLite",

@@ -203,6 +203,19 @@ int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds);
 /// descriptors stay usable. 0, also where the kernel has no Landlock, or -1.
 int kc_forbid_files(void);
 
+/// The same for a process that appends to files of no more than `longest` bytes and lives long: its
+/// memory is bounded, and its processor time is not. 0 or -1.
+int kc_limit_to_appending(uint64_t longest);
+
+/// The same as `kc_forbid_files`, except that files in the folder can be made, written to and
+/// renamed. 0 or -1.
+int kc_forbid_files_but_appending(int folder);
+
+/// From now on any system call ends the process, except those for receiving and sending, for
+/// opening a name in the folder with the flags `opening`, writing there, renaming there, and the
+/// exit. 0 or -1.
+int kc_allow_only_appending(int folder, int opening);
+
 /// From now on any system call ends the process, except those for reading at a place, writing,
 /// memory that is not executable, and the exit. 0 or -1.
 int kc_allow_only_reading_and_writing(void);

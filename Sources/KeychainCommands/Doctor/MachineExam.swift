@@ -13,7 +13,7 @@ struct MachineExam {
     private static let patience = 3.0
 
     var findings: [Finding] {
-        [authenticator, starter, prompter] + services
+        [authenticator, starter, audit, prompter] + services
             + [vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
@@ -48,6 +48,31 @@ struct MachineExam {
                     "systemctl start keychain-auth.socket; without systemd, start keychaind anew.")
         }
         return Finding(.machine, .fine, "keychain-auth-starter starts what asks PAM")
+    }
+
+    /// It hears one connection of keychaind's, and answers no other meanwhile.
+    private var audit: Finding {
+        let program =
+            InstalledProgram.sibling("../libexec/keychain/keychain-audit") ?? "keychain-audit"
+        guard InstalledProgram.isTrusted(program) else {
+            return Finding(
+                .machine, .trouble,
+                "\(program) is missing, or not root's alone: nothing is recorded",
+                remedy: "Install the package again.")
+        }
+        let path = Self.runtimeFolder + "/audit.sock"
+        do throws(SocketError) { _ = try RecordConnection(path: path) } catch {
+            guard error == .system(EACCES) else {
+                return Finding(
+                    .machine, .trouble,
+                    "keychain-audit does not listen on \(path): nothing is recorded",
+                    remedy: """
+                        systemctl start keychain-audit.socket; without systemd, start keychaind \
+                        anew.
+                        """)
+            }
+        }
+        return Finding(.machine, .fine, "keychain-audit keeps the records of requests")
     }
 
     /// Why there is no reply.
