@@ -439,7 +439,7 @@ final class Authorization {
                 do throws(RequestError) {
                     try unlock.checkNowAndThen(item.availability)
                     let grant = try grant(item)
-                    changed?.append(item)
+                    changed?.append(item, isOfOthers: try !context.isOwn(item))
                     return grant
                 } catch {
                     refusal = error
@@ -462,7 +462,7 @@ final class Authorization {
         default: return nil
         }
         guard !keychain.isSystem,
-            service.changes.isWatched(keychain.user, besides: client.deputy)
+            service.changes.isWatched(keychain.user, besides: nil)
         else { return nil }
         return ChangedItems(
             keychain: keychain.id, event: event, feed: service.changes, by: client.deputy)

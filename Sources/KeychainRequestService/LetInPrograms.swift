@@ -19,18 +19,24 @@ extension KeychainService {
     ) throws(RequestError) -> [LetIn] {
         let keychain = try keychain(verb.keychain, of: client)
         let prompts = prompts(client)
-        let found = try withAccess(to: keychain, .listLetIn, prompts) {
+        // A list may be very long: the service holds one part of it.
+        var part: [LetIn] = []
+        var hasTold = false
+        try withAccess(to: keychain, .listLetIn, prompts, unless: { hasTold }) {
             access throws(RequestError) in
-            try access.letIn()
-        }
-        var rest = found[...]
-        while rest.count > Self.mostLetIn {
-            try prompts.checkClient()
-            try emit(Array(rest.prefix(Self.mostLetIn)))
-            rest = rest.dropFirst(Self.mostLetIn)
+            part = []
+            try access.eachLetIn { entry throws(RequestError) in
+                if part.count == Self.mostLetIn {
+                    try prompts.checkClient()
+                    hasTold = true
+                    try emit(part)
+                    part = []
+                }
+                part.append(entry)
+            }
         }
         try prompts.checkClient()
-        return Array(rest)
+        return part
     }
 
     func leave(_ verb: LeaveGroup, for client: any Client) throws(RequestError) {
@@ -72,13 +78,14 @@ extension SealedItem {
 
 extension Authorization {
     /// Of the items and groups that the client may list with what its user proves for this request.
-    fileprivate func letIn() throws(RequestError) -> [LetIn] {
+    fileprivate func eachLetIn(
+        _ body: (LetIn) throws(RequestError) -> Void
+    ) throws(RequestError) {
         begin(ItemScope(groups: client.caller.accessGroups), given: Evidence())
         guard try keys.classKeys.isUnlocked else { throw .state(.locked) }
         let proven = try presence()
         let (keys, context) = (try keys, try context)
         var unlock = keys.unlock
-        var found: [LetIn] = []
         /// nil for an item that the client may not list.
         func hidesLabel(_ item: SealedItem) -> Bool? {
             guard case .allow(let grant) = context.judge(item, proven) else { return nil }
@@ -86,8 +93,8 @@ extension Authorization {
         }
         for group in try joinedGroupsOfAll(keys) where hidesLabel(.standIn(for: group.name)) != nil
         {
-            found += group.programs.applications.map {
-                LetIn($0, group: group.name, item: nil, label: "")
+            for program in group.programs.applications {
+                try body(LetIn(program, group: group.name, item: nil, label: ""))
             }
         }
         var query = ItemQuery(.attributed)
@@ -97,15 +104,15 @@ extension Authorization {
             try unlock.checkNowAndThen(item.availability)
             let programs = item.trusted?.applications ?? []
             guard !programs.isEmpty, let hidesLabel = hidesLabel(item) else { return true }
-            found += programs.map {
-                LetIn(
-                    $0, group: item.accessGroup, item: item.reference,
-                    label: hidesLabel ? "" : item.shownName)
+            for program in programs {
+                try body(
+                    LetIn(
+                        program, group: item.accessGroup, item: item.reference,
+                        label: hidesLabel ? "" : item.shownName))
             }
             return true
         }
         try unlock.check(.whileUnlocked)
-        return found
     }
 
     /// An entry that is not believed counts as none.

@@ -115,7 +115,10 @@ package struct ChangedItems {
     private let event: KeychainChange.ItemEvent
     private let feed: ChangeFeed
     private let deputy: Int32?
-    private var found: [KeychainChange] = []
+    /// In groups of the program that changes them, whose other connections the deputy itself tells.
+    private var own: [KeychainChange] = []
+    /// In groups of others, of which the deputy does not know.
+    private var others: [KeychainChange] = []
 
     package init(
         keychain: KeychainID, event: KeychainChange.ItemEvent, feed: ChangeFeed, by deputy: Int32?
@@ -126,17 +129,24 @@ package struct ChangedItems {
         self.deputy = deputy
     }
 
-    package mutating func append(_ item: SealedItem) {
-        guard item.reference.itemClass == .attributed, found.count <= Self.most else { return }
-        found.append(
-            KeychainChange(
-                keychain: keychain.name.description,
-                .item(item.reference, of: item.accessGroup, event)))
+    package mutating func append(_ item: SealedItem, isOfOthers: Bool) {
+        guard item.reference.itemClass == .attributed, own.count + others.count <= Self.most else {
+            return
+        }
+        let change = KeychainChange(
+            keychain: keychain.name.description,
+            .item(item.reference, of: item.accessGroup, event))
+        if isOfOthers { others.append(change) } else { own.append(change) }
     }
 
     package func tell() {
-        let isTooMany = found.count > Self.most
-        let all = KeychainChange(keychain: keychain.name.description, .replaced)
-        feed.note(isTooMany ? [all] : found, of: keychain.user, by: deputy)
+        guard own.count + others.count <= Self.most else {
+            let all = KeychainChange(keychain: keychain.name.description, .replaced)
+            return feed.note([all], of: keychain.user, by: others.isEmpty ? deputy : nil)
+        }
+        if !own.isEmpty, feed.isWatched(keychain.user, besides: deputy) {
+            feed.note(own, of: keychain.user, by: deputy)
+        }
+        if !others.isEmpty { feed.note(others, of: keychain.user) }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import KeychainMessages
 import KeychainModel
 import KeychainRequestAudit
+import KeychainRequestService
 import KeychainUserPresence
 import KeychainVaults
 import Testing
@@ -141,6 +142,21 @@ import Testing
         _ = try read(second, as: new)
         #expect(try items([:], as: old) == [first, second])
         #expect(try items([:], as: new) == [second])
+    }
+
+    @Test func `what it changes of the group's is told to its own deputy, with the group`() throws {
+        let all = try joined()
+        let feed = world.service.changes
+        let begun = try feed.changes(of: geteuid(), after: nil, for: 1) { _ in false }
+        var brought = new
+        brought.deputy = 1
+        let own = try add(["application": "new"], as: brought)
+        for change in changes(all[1]) + changes(own) { #expect(try change(brought) == 1) }
+        let told = try feed.changes(of: geteuid(), after: begun.position, for: 1) { _ in false }
+        #expect(
+            told.changes.map(\.event) == [
+                .item(all[1], of: Self.group, .changed), .item(all[1], of: Self.group, .deleted),
+            ])
     }
 
     @Test func `in another keychain it has nothing`() throws {

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that stays on the bus and tells, at each line that it is sent, which items it finds and
-whether it reads the first of them."""
+"""A program that stays on the bus. Tells, at each line that it is sent, which items it finds and whether
+it reads the first of them; or, with a command, whether it hears of what that one changes."""
 
+import subprocess
 import sys
 
 import dbus
+from dbus.mainloop.glib import DBusGMainLoop
 
-from secrets_client import ITEM, Peer
+from secrets_client import ITEM, LOGIN, Listener, Peer
 
 
-def main():
+def main(*command):
+    DBusGMainLoop(set_as_default=True)
     peer = Peer()
+    if command:
+        return hears(peer, command)
     session = peer.session()
     known = None
     while True:
@@ -27,5 +32,12 @@ def main():
             return
 
 
+def hears(peer, command):
+    listener = Listener(peer)
+    items = peer.search(app="browser")[0]
+    subprocess.run(command, check=True, input="new", text=True)
+    listener.hears(LOGIN, "ItemChanged", lambda told: told[0] in items)
+
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -4,6 +4,7 @@ how that ends."""
 
 import json
 import shutil
+import time
 
 import pytest
 
@@ -143,6 +144,14 @@ def test_a_program_that_is_on_the_bus_has_it_no_longer_at_once(three):
     three.hears("<status 0>")
 
 
+def test_the_programs_of_the_group_are_told_of_what_it_changes(three):
+    joins(three, three.new)
+    shutil.copy(PYTHON, three.old)
+    told = on_a_bus(three, f"{three.old} -B {world.TOOLS}/let_in_client.py"
+                           f" {three.new} store --label=changed app browser n 2")
+    assert told.status == 0, told
+
+
 def test_a_rule_about_strangers_ends_it(three, admin):
     joins(three, three.new)
     admin("""rules:
@@ -186,6 +195,22 @@ def test_another_program_of_the_user_lets_none_in(three):
     three.hears("<asked>")
     three.hears("<status 1>")
     assert found(three, three.new) == []
+
+
+def test_a_program_that_was_refused_twice_is_not_asked_about(three):
+    three.prompter("deny", ALICE[1])
+
+    def said():
+        three.on_a_bus(f"{three.new} lookup app browser n 1")
+        heard = [three.heard()]
+        while not heard[-1].startswith("<status"):
+            heard.append(three.heard())
+        return heard
+
+    for wanted in ["<to choose>", "<status 1>"], ["<to choose>", "<status 1>"], ["<status 1>"]:
+        assert said() == wanted
+        # A refusal is followed by a pause of two seconds, the second one by a minute.
+        time.sleep(2.1)
 
 
 def test_the_audit_tells_who_joined_and_who_took_it_back(three, daemon):

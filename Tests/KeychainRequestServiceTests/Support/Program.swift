@@ -24,6 +24,8 @@ struct Program: Client {
     var ancestors: [Int32] = []
     var offersTerminal: Bool { caller.terminal != nil }
     let notes = RequestNotes()
+    /// The process that brings it.
+    var deputy: Int32?
     /// Ends when another program takes the process over.
     let isSame = Flag()
     private let path: String
