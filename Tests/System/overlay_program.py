@@ -69,8 +69,8 @@ def main(source, folder, name, *words):
     for part in ("fuse", "up", "work", "over"):
         os.mkdir(f"{folder}/{part}")
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
-    threading.Thread(target=serve, args=(device, contents, name), daemon=True).start()
     mount("fuse", f"{folder}/fuse", f"fd={device},rootmode=40000,user_id=0,group_id=0")
+    threading.Thread(target=serve, args=(device, contents, name), daemon=True).start()
     print("minor", os.minor(os.stat(f"{folder}/fuse").st_dev), flush=True)
     mount("overlay", f"{folder}/over", f"lowerdir={folder}/fuse,upperdir={folder}/up,workdir={folder}/work,userxattr")
     # Not by vfork, which would keep the thread that serves waiting.
