@@ -35,7 +35,9 @@ struct UnknownWord {
     private static func advice(
         on word: String, _ command: any ParsableCommand.Type, _ root: any ParsableCommand.Type
     ) -> String {
-        let beside = command.configuration.subcommands
+        let beside = command.configuration.subcommands.filter {
+            $0.configuration.shouldDisplay
+        }
         if let nearest = nearest(to: word, of: beside.flatMap(names)) {
             return "Did you mean “\(nearest)”?"
         }

@@ -71,7 +71,8 @@ extension SealedItem {
     /// A stand-in for the items of a group, by which requests about the group are judged.
     fileprivate static func standIn(for group: String) -> SealedItem {
         var item = NewItem(.attributed)
-        item.attributes[.label] = .string("all of " + ProgramName.shown(group))
+        let program = group.hasPrefix("exe:/") ? String(group.dropFirst("exe:".count)) : group
+        item.attributes[.label] = .string("all of " + program)
         return new(item, in: group, .plain(item.accessible), trusting: TrustList())
     }
 }

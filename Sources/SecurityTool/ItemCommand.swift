@@ -28,13 +28,15 @@ struct ItemCommand {
         let isChange = options.has("a") || options.has("D")
         let actions = ["a", "D", "u", "s"].filter { options.has(Character($0)) }
         let pairs = options.all("q").flatMap(Self.pairs) + options.words.flatMap(Self.pairs)
+        let changed = options.all("u").flatMap(Self.pairs)
         guard !pairs.isEmpty || options["P"] != nil, actions.count <= 1,
-            !(isChange && options.has("g"))
+            !(isChange && options.has("g")),
+            (pairs + changed).allSatisfy({ $0.contains("=") })
         else { throw .usage }
         let secret = try secret()
         switch actions.first {
         case "a": try add(pairs, secret)
-        case "u": try update(pairs, options.all("u").flatMap(Self.pairs), secret)
+        case "u": try update(pairs, changed, secret)
         case "D": try delete(pairs)
         case "s":
             throw .absent("item: -s: keychainctl update --new-group moves items to another group")

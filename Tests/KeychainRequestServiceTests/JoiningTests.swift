@@ -290,7 +290,7 @@ import Testing
         let question = try #require(world.person.questions.first)
         #expect(question.hasPrefix("keychain-presence"))
         #expect(question.contains("no longer let in: “/usr/bin/browser”"))
-        #expect(question.contains("all of “/opt/browser”"))
+        #expect(question.contains("all of /opt/browser"))
         world.person.leaves()
         #expect(try found([:], as: new) == [])
         #expect(throws: RequestError.state(.notFound)) { try read(all[0], as: new) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// asker FRAME: sends the frame that the file holds, whose place for the connection's nonce is empty, and
-// ends with 0 where an answer came.
+// asker FRAME: sends the frame that the file holds, whose place for the connection's nonce is
+// empty, and ends with 0 where an answer came.
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -38,8 +38,8 @@ int kc_accept_descriptors(int socket);
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
-/// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own: each
-/// close of a file can take as long as its owner likes.
+/// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own:
+/// each close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);
 
 /// Closes a peer's connection without waiting for descriptors that the peer has put in it. The last
@@ -97,8 +97,9 @@ int kc_hung_up(int socket);
 /// Waits until the peer has closed its end, or the process of that pidfd has ended; -1 for none.
 void kc_wait_for_hang_up(int socket, int process);
 
-/// The numbers by which the kernel knows the file that `name` leads to from `folder`, or for an empty
-/// name the file of the descriptor `folder`; -1 on failure. Asks no file system, so it never waits.
+/// The numbers by which the kernel knows the file that `name` leads to from `folder`, or for an
+/// empty name the file of the descriptor `folder`; -1 on failure. Asks no file system, so it never
+/// waits.
 int kc_file_identity(int folder, const char *name, uint64_t *device, uint64_t *inode);
 
 /// A descriptor that keeps the file that `name` leads to from `folder`, without access to its
