@@ -59,7 +59,7 @@ final class PromptRateLimiter: Sendable {
     }
 
     private static let window: Duration = .seconds(60)
-    private static let mostInWindow = 10
+    private static let mostInWindow = 14
     /// Questions of a place left for programs that have asked fewer than `few` there.
     private static let reserve = 4
     private static let few = 4
