@@ -132,7 +132,8 @@ package final class AuditLog: Sendable {
         guard operation != .status else { return }
         let isPlainRead =
             operation == .copyMatching && (error == nil || error == .state(.notFound))
-            && !notes.wantsFullAudit && ["listed", "joined"].contains(notes.trust ?? "listed")
+            && !notes.wantsFullAudit
+            && (notes.trust == nil || notes.trust == "listed" || notes.trust == "joined")
             && !notes.isComplainedOf
         let tally = Tally(
             operation: operation, policy: notes.revision, user: subject.user, via: subject.via,

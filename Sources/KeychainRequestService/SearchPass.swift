@@ -182,7 +182,10 @@ struct GroupScope: Sendable {
     let mayBeAny: Bool
 
     init(own: [String], joined: [String] = [], others: [String], mayBeAny: Bool = false) {
-        let others = joined + others.distinct(besides: own + joined)
+        // Most callers have joined none.
+        let others =
+            joined.isEmpty
+            ? others.distinct(besides: own) : joined + others.distinct(besides: own + joined)
         self.own = own
         self.joined = joined
         self.others = others
