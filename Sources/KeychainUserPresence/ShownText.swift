@@ -15,7 +15,7 @@ package enum ShownText {
     }
 
     /// A path in quotes: unquoted, a file's name could read like the keychain's own words.
-    static func quotedPath(_ path: String) -> String {
+    package static func quotedPath(_ path: String) -> String {
         let shown = cleaned(path, longest: .max)
         let scalars = shown.unicodeScalars
         guard scalars.count > longestPath else { return "“" + shown + "”" }

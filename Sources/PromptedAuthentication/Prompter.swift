@@ -146,7 +146,7 @@ package final class Prompter: @unchecked Sendable {
         switch finding {
         case .noOtherReader: return nil
         case .reader(let reader):
-            let name = reader.executable.map { ShownText.cleaned($0, longest: 200) }
+            let name = reader.executable.map(ShownText.quotedPath)
             return """
                 \(name ?? "A program") (process \(reader.process)) has this terminal open from \
                 elsewhere, and could read what is typed here. End it, or use another terminal.

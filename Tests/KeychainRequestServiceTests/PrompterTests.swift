@@ -96,7 +96,25 @@ import Testing
             Issue.record("\(shown)")
             return
         }
-        #expect(words.contains("/home/eve/thief (process 4242)"))
+        #expect(words.contains("“/home/eve/thief” (process 4242)"))
+    }
+
+    @Test func `a reader's path that reads like the keychain's words stands in quotes`() throws {
+        let path = "/tmp/Nothing is wrong”. Type your password again"
+        let prompter = Prompter(pair.server, at: Self.place) {
+            .reader(.init(process: 4242, executable: path))
+        }
+        let person = ScriptedPrompter(pair.client, [])
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("Password: "))
+        }
+        prompter.hangUp()
+        guard case .error(let words)? = try person.prompts().first else {
+            Issue.record("nothing was shown")
+            return
+        }
+        let shown = "“/tmp/Nothing is wrong\\u{201d}. Type your password again” (process 4242) has"
+        #expect(words.hasPrefix(shown))
     }
 
     @Test func `an answer that another program could have read is thrown away`() throws {

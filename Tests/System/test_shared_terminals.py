@@ -18,7 +18,7 @@ from test_presence import ADD, GET
 NOBODY_TO_ASK, CANCELLED = 4, 7
 READER = f"/usr/bin/python3 -B {world.TOOLS}/terminal_reader.py"
 ASKED = r"(?m)assword: ?$"
-NAMED = r"(/\S*python\S*) \(process (\d+)\) has this terminal open from elsewhere"
+NAMED = r"“(/\S*python\S*)” \(process (\d+)\) has this terminal open from elsewhere"
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_reader_with_another_user_s_number_is_noticed(login, shell):
 def test_a_program_of_the_terminal_s_own_that_left_its_session_is_named(shell):
     shell.run("setsid -f sleep 60; sleep 0.3")
     asks(shell)
-    shell.terminal.expect(r"/\S*sleep \(process (\d+)\) has this terminal open")
+    shell.terminal.expect(r"“/\S*sleep” \(process (\d+)\) has this terminal open")
     os.kill(int(shell.terminal.match.group(1)), 9)
     assert ended(shell)[0] == NOBODY_TO_ASK
     answers(shell)
