@@ -29,7 +29,8 @@ extension KeychainManagement {
             guard old == asked else { throw .refused(.authenticationFailed) }
             let new = old.changed(by: change)
             if new.isLooser(than: old), proven.isEmpty,
-                !givenPasswords.has(keychain.id, by: client.caller)
+                !givenPasswords.has(
+                    keychain.id, by: client.caller, in: vault.locks.now(keychain.id))
             {
                 return .allowAfter(
                     Requirement(.factor(.presence)),

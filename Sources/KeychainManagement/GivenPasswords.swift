@@ -8,38 +8,51 @@ internal import Synchronization
 ///
 /// A script makes a keychain, opens it and says when it locks, where no user can be asked. Such a
 /// program knows more than that its user is there. The login keychain is left out, since its
-/// password is the user's.
+/// password is the user's. A lock ends it.
 final class GivenPasswords: Sendable {
     private static let last: Duration = .seconds(300)
-    private static let most = 256
+    /// Of one user, so that a user's programs push out no other user's.
+    private static let mostOfUser = 32
 
     private struct Giver: Hashable {
         let keychain: KeychainID
         let program: String
         let session: Int32
     }
-    private let given = Mutex<[Giver: ContinuousClock.Instant]>([:])
+    private struct Gift {
+        let time: ContinuousClock.Instant
+        let generation: LockGeneration
+    }
+    private let given = Mutex<[Giver: Gift]>([:])
 
-    func note(_ keychain: KeychainID, by caller: Caller, at now: ContinuousClock.Instant = .now) {
+    /// Notes that the password opened the keychain in that generation of its locks.
+    func note(
+        _ keychain: KeychainID, by caller: Caller, since generation: LockGeneration,
+        at now: ContinuousClock.Instant = .now
+    ) {
         guard keychain.name != .login, let giver = giver(keychain, caller) else { return }
         given.withLock { given in
-            given = given.filter { $0.value + Self.last > now }
-            if given.count >= Self.most, let oldest = given.min(by: { $0.value < $1.value }) {
+            given = given.filter { $0.value.time + Self.last > now }
+            let ofUser = given.filter { $0.key.keychain.user == keychain.user }
+            if ofUser.count >= Self.mostOfUser,
+                let oldest = ofUser.min(by: { $0.value.time < $1.value.time })
+            {
                 given[oldest.key] = nil
             }
-            given[giver] = now
+            given[giver] = Gift(time: now, generation: generation)
         }
     }
 
+    /// Whether the program gave it, and the keychain was not locked since.
     func has(
-        _ keychain: KeychainID, by caller: Caller, at now: ContinuousClock.Instant = .now
+        _ keychain: KeychainID, by caller: Caller, in generation: LockGeneration,
+        at now: ContinuousClock.Instant = .now
     ) -> Bool {
         guard let giver = giver(keychain, caller) else { return false }
-        return given.withLock { $0[giver].map { $0 + Self.last > now } ?? false }
-    }
-
-    func forget(_ keychain: KeychainID) {
-        given.withLock { given in given = given.filter { $0.key.keychain != keychain } }
+        return given.withLock { given in
+            guard let gift = given[giver] else { return false }
+            return gift.time + Self.last > now && gift.generation == generation
+        }
     }
 
     private func giver(_ keychain: KeychainID, _ caller: Caller) -> Giver? {

@@ -81,7 +81,7 @@ package struct KeychainManagement: Sendable {
             let keys = try protectors.unlock(keychain, password)
             // A new keychain is unlocked for the login that made it, if there is one.
             try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
-            givenPasswords.note(keychain.id, by: client.caller)
+            givenPasswords.note(keychain.id, by: client.caller, since: begun)
         }
     }
 
@@ -100,7 +100,6 @@ package struct KeychainManagement: Sendable {
         guard mayGo() else { throw .invalid(.notImplemented) }
         try folder.delete(keychain)
         try vault.forget(keychain)
-        givenPasswords.forget(keychain.id)
         tell(.deleted, of: keychain.id, by: client)
     }
 
@@ -116,7 +115,7 @@ package struct KeychainManagement: Sendable {
             try resync.unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
-        givenPasswords.note(keychain.id, by: client.caller)
+        givenPasswords.note(keychain.id, by: client.caller, since: begun)
     }
 
     package func lock(_ name: String?, for client: any Client) throws(RequestError) {
@@ -126,7 +125,6 @@ package struct KeychainManagement: Sendable {
         guard isProtected || (isDaemon && !keychain.isSystem) else { throw .state(.passcodeNotSet) }
         try vault.lock(keychain)
         authentication.forget(client.caller.user)
-        givenPasswords.forget(keychain.id)
     }
 
     package func setPassword(
