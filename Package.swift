@@ -146,7 +146,10 @@ let package = Package(
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
-            ["CKeychainLinux", "CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
+            [
+                "CKeychainLinux", "CSystemd", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
         library("LibCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(

@@ -5,7 +5,7 @@ internal import KeychainLinuxSystem
 package enum AbstractSocket {
     /// The process that listens on the name, as the kernel says; nil without a living one.
     package static func listener(_ name: String) -> PeerCredentials? {
-        guard let descriptor = try? SocketAddress.connect(abstract: name),
+        guard let descriptor = try? SocketAddress.connectAtOnce(to: [0] + Array(name.utf8)),
             let peer = try? PeerCredentials(of: descriptor),
             // The socket of an ended process may be held by another one, while the number is free
             // to be reused.

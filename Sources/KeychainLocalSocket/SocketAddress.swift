@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CKeychainLinux
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 internal import Glibc
 
-/// Paths of sockets.
-enum SocketAddress {
+/// Connections by the names of sockets.
+package enum SocketAddress {
     static func make(
         _ kind: __socket_type = SOCK_STREAM
     ) throws(SocketError) -> Descriptor { Descriptor(owning: try makeNumber(kind)) }
@@ -34,23 +34,21 @@ enum SocketAddress {
         }
     }
 
-    /// Connects to an abstract name, which belongs to the process that listens on it until that
-    /// process ends.
-    static func connect(abstract name: String) throws(SocketError) -> Descriptor {
+    /// Connects to a name as the kernel has it: a path, or a zero and an abstract name. Neither this
+    /// call nor a later read or write waits, so a listener whose backlog is full is an error.
+    package static func connectAtOnce(to name: [UInt8]) throws(SocketError) -> Descriptor {
         let descriptor = try make()
-        // Never waits for a listener whose backlog is full.
         guard fcntl(descriptor.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system(errno) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = [0] + Array(name.utf8)
-        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else {
+        guard name.count <= MemoryLayout.size(ofValue: address.sun_path) else {
             throw .pathTooLong
         }
         // Safe: the name was measured.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
-            unsafe target.copyBytes(from: bytes)
+            unsafe target.copyBytes(from: name)
         }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
         // Safe: the address is borrowed for the call, and longer than the length.
         let result = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

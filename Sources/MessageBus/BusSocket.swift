@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSystemd
-internal import Glibc
 internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
 
 /// The socket of a bus, by the bus's address.
 enum BusSocket {
@@ -12,31 +11,10 @@ enum BusSocket {
 
     /// Connects, without waiting for a bus whose backlog is full. No read or write waits either.
     static func connect(_ address: String) throws(BusFailure) -> Descriptor {
-        let type =
-            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-            | Int32(SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_UNIX, type, 0)
-        guard number >= 0 else { throw .unreachable }
-        let made = Descriptor(owning: number)
-        guard let name = Self.name(in: address) else { throw .unreachable }
-        var place = sockaddr_un()
-        place.sun_family = sa_family_t(AF_UNIX)
-        guard name.count <= MemoryLayout.size(ofValue: place.sun_path) else {
-            throw .unreachable
-        }
-        // Safe: the name was measured.
-        unsafe withUnsafeMutableBytes(of: &place.sun_path) { target in
-            unsafe target.copyBytes(from: name)
-        }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
-        // Safe: the address is borrowed for the call, and no shorter than the length.
-        let result = unsafe withUnsafePointer(to: &place) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(number, $0, length)
-            }
-        }
-        guard result == 0 else { throw .unreachable }
-        return made
+        guard let name = name(in: address),
+            let connected = try? SocketAddress.connectAtOnce(to: name)
+        else { throw .unreachable }
+        return connected
     }
 
     /// The name as the kernel has it: of an abstract one after a zero.
