@@ -248,11 +248,8 @@ final class Authorization {
     /// met; nil where the client may not have it, or not know of the item. The item counts as looked at.
     func isLocked(_ item: SealedItem) throws(RequestError) -> Bool? {
         let context = try context
-        switch context.judge(item, pending.evidence) {
-        case .deny(let denial) where denial.isFinal: return nil
-        case .allow: break
-        case .deny: break
-        case .allowAfter: break
+        if case .deny(let denial) = context.judge(item, pending.evidence), denial.isFinal {
+            return nil
         }
         pending.note(item)
         return switch context.forecast(.readSecret, of: item, pending.evidence) {
