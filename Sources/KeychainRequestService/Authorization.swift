@@ -237,7 +237,7 @@ final class Authorization {
     ) throws(RequestError) -> Bool {
         let context = try context
         for item in items {
-            guard case .allow(let grant) = context.judge(item, evidence) else { return false }
+            guard let grant = context.grantAtOnce(item, evidence) else { return false }
             hold(grant, of: item)
         }
         pending = PendingRequirements(met: items, given: evidence)
@@ -263,7 +263,7 @@ final class Authorization {
     /// at. False where such a look does not tell.
     func isOpenUnproven(_ item: SealedItem) throws(RequestError) -> Bool {
         let context = try context
-        guard case .allow = context.judge(item, Evidence()),
+        guard context.grantAtOnce(item, Evidence()) != nil,
             case .allow = context.forecast(.readSecret, of: item, Evidence())
         else { return false }
         pending.note(item)

@@ -43,11 +43,22 @@ final class AuthorizationContext {
     // MARK: Judging
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
+        judge(item, evidence, isLastLook: true)
+    }
+
+    /// The grant, where the facts at hand are enough for one. Without one the request is judged again
+    /// with all facts, so only a grant is noted here: a record tells of the last look.
+    func grantAtOnce(_ item: SealedItem, _ evidence: Evidence) -> Grant? {
+        guard case .allow(let grant) = judge(item, evidence, isLastLook: false) else { return nil }
+        return grant
+    }
+
+    private func judge(_ item: SealedItem, _ evidence: Evidence, isLastLook: Bool) -> Verdict {
         var needs: [Requirement] = []
-        let verdict = judge(request(item), evidence)
+        let verdict = judge(request(item), evidence, isLastLook: isLastLook)
         if verdict.isDenial { return verdict }
         for request in also(self, item) {
-            switch judge(request, evidence) {
+            switch judge(request, evidence, isLastLook: isLastLook) {
             case .allow: continue
             case .deny(let denial): return .deny(denial)
             case .allowAfter(let requirement): needs.append(requirement)
@@ -58,10 +69,12 @@ final class AuthorizationContext {
         return .allowAfter(.all(needs))
     }
 
-    private func judge(_ request: consuming AccessRequest, _ evidence: Evidence) -> Verdict {
+    private func judge(
+        _ request: consuming AccessRequest, _ evidence: Evidence, isLastLook: Bool
+    ) -> Verdict {
         let evidence = evidence.about(request.item.reference)
         let verdict = judge.judge(request, evidence)
-        if !judge.policy.isEmpty {
+        if !judge.policy.isEmpty, isLastLook || verdict.isGrant {
             notes.note(consume request, consume evidence, verdict.isDenial, judge)
         }
         return verdict
@@ -268,6 +281,14 @@ extension KeychainService {
 }
 
 extension Verdict {
+    fileprivate var isGrant: Bool {
+        switch self {
+        case .allow: true
+        case .deny: false
+        case .allowAfter: false
+        }
+    }
+
     fileprivate var isDenial: Bool {
         switch self {
         case .deny: true

@@ -5,6 +5,7 @@ import Foundation
 import KeychainMessages
 import KeychainModel
 import KeychainPolicyEngine
+import KeychainRequestAudit
 import KeychainSecrets
 import PolicyLanguage
 import PolicySyntax
@@ -191,6 +192,26 @@ import Testing
         #expect(try read(as: Program("/usr/bin/keychainctl", process: 22, terminal: 0x8804)) == 1)
         #expect(try read(as: Program("/usr/bin/keychainctl", process: 23)) == 1)
         #expect(person.questions.count == 3)
+    }
+
+    @Test(arguments: [Program.git, .tool])
+    func `a read that an answer opened is recorded with what it took`(program: Program) throws {
+        evidence.addLogin(of: geteuid(), in: SessionID(rawValue: 7))
+        try add("bank", as: .git) { $0.accessControl = .guarded }
+        let asking = Program(program.path, process: program.caller.process)
+        #expect(try read("bank", as: asking) == 1)
+        #expect(person.questions.count == 1)
+        #expect(asking.notes.account()?.decision.outcome == .challenge)
+    }
+
+    @Test func `a read that is refused for want of a user is recorded as refused`() throws {
+        evidence.addLogin(of: geteuid(), in: SessionID(rawValue: 7))
+        person.leaves()
+        let tool = Program("/usr/bin/keychainctl", process: 20)
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try self.read(as: tool)
+        }
+        #expect(tool.notes.account()?.decision.outcome == .interactionNotAllowed)
     }
 
     @Test func `without a terminal an answer serves the process and its children`() throws {

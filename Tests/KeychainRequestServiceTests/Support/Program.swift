@@ -28,7 +28,7 @@ struct Program: Client {
     var deputy: Int32?
     /// Ends when another program takes the process over.
     let isSame = Flag()
-    private let path: String
+    let path: String
     private let looks = Counter()
     /// How often a request has looked at what policies ask about the program.
     var looksAtFacts: Int { looks.count }
