@@ -532,6 +532,8 @@ let package = Package(
                 "KeychainLocalSocket", "KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets",
                 "SystemTestSupport",
             ]),
+        // Chooses the keychain of the tests that call the interface, before their process has threads.
+        .target(name: "CTestKeychain", path: "Tests/CTestKeychain"),
         // Folders, pipes and programs of a test's own.
         .target(
             name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
@@ -620,8 +622,8 @@ let package = Package(
         clientTests(
             "SecurityTests", .v6,
             [
-                "Security", "KeychainCertificates", "KeychainModel", "KeychainSecrets",
-                "KeychainStatusCodes", "KeychainWorlds",
+                "CTestKeychain", "Security", "KeychainCertificates", "KeychainModel",
+                "KeychainSecrets", "KeychainStatusCodes", "KeychainWorlds",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
@@ -634,17 +636,17 @@ let package = Package(
         clientTests(
             "LocalAuthenticationTests", .v6,
             [
-                "KeychainEndpoints", "LocalAuthentication", "Security", "KeychainMessages",
-                "KeychainModel",
+                "CTestKeychain", "KeychainEndpoints", "LocalAuthentication", "Security",
+                "KeychainMessages", "KeychainModel",
             ]),
         clientTests(
             "KeychainForSwiftTests", .v6,
             [
-                "KeychainForSwift", "KeychainModel", "KeychainWorlds", "LocalAuthentication",
-                "Security",
+                "CTestKeychain", "KeychainForSwift", "KeychainModel", "KeychainWorlds",
+                "LocalAuthentication", "Security",
             ]),
-        clientTests("ExampleTests", .v6, ["Security"]),
-        clientTests("AppleSamplesTests", .v6, ["Security"]),
-        clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
+        clientTests("ExampleTests", .v6, ["CTestKeychain", "Security"]),
+        clientTests("AppleSamplesTests", .v6, ["CTestKeychain", "Security"]),
+        clientTests("AppleSamplesSwift5Tests", .v5, ["CTestKeychain", "Security"]),
     ] + fuzzers
 )

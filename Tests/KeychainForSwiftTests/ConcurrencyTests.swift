@@ -6,8 +6,6 @@ import Testing
 /// Eight threads and eight processes at once, on one keychain of this run. Tests/System/test_items.py
 /// does the same with a daemon.
 @Suite struct KeychainConcurrency {
-    private static let variable = "KEYCHAIN_TEST_CROWD"
-
     @Test func `threads lose nothing and never see half of a write`() async throws {
         try await Crowd(service: freshService()).runThreads()
     }
@@ -16,13 +14,10 @@ import Testing
         let service = freshService()
         let crowd = Crowd(service: service)
         try crowd.prepare()
-        setenv(Self.variable, service, 1)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<Crowd.workers {
                 group.addTask {
-                    await #expect(processExitsWith: .success) {
-                        let service = try #require(
-                            ProcessInfo.processInfo.environment[KeychainConcurrency.variable])
+                    await #expect(processExitsWith: .success) { [service = service as String] in
                         let crowd = Crowd(service: service)
                         // An error that left this closure would end the process by a trap (SIGILL),
                         // and its text would be lost.

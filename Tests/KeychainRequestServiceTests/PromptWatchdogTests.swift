@@ -36,12 +36,12 @@ import Testing
     @Test func `after an answer it ends nothing`() throws {
         let ended = Mutex(false)
         let watch = PromptWatchdog(
-            until: .now + .milliseconds(300), unless: { false },
+            until: .now + .seconds(2), unless: { false },
             end: { ended.withLock { $0 = true } })
         watch.start()
         watch.stop()
         let child = try Self.sleeper()
-        #expect(child.wait(deadlineSeconds: 0.8) == nil)
+        #expect(child.wait(deadlineSeconds: 2.5) == nil)
         child.kill()
         #expect(!ended.withLock { $0 })
     }

@@ -71,15 +71,15 @@ import Testing
     }
 
     @Test func `a read that has just begun keeps its turn, however long the next has waited`() {
-        let reads = Reads(3, in: RequestTurns(most: 1, patience: .milliseconds(400)))
+        let reads = Reads(3, in: RequestTurns(most: 1, patience: .seconds(2)))
         reads.begin(0)
         reads.queue(1)
         reads.queue(2)
-        Wait.pause(milliseconds: 200)
+        Wait.pause(milliseconds: 1200)
         reads.end(0)
         #expect(reads.begun(2) == [0, 1])
         // By now the last has waited longer than a turn lasts.
-        Wait.pause(milliseconds: 300)
+        Wait.pause(milliseconds: 1000)
         #expect(reads.turns.waitingCount == 1)
         reads.end(1)
         #expect(reads.begun(3) == [0, 1, 2])
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `a read that lasts long holds up no other, and gives no turn back`() {
-        let reads = Reads(4, in: RequestTurns(most: 1, patience: .milliseconds(500)))
+        let reads = Reads(4, in: RequestTurns(most: 1, patience: .seconds(2)))
         reads.begin(0)
         // It waits in vain for the first, and then needs no turn of it.
         reads.begin(1)

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses the keychain.
+import CTestKeychain
 import Foundation
 import LocalAuthentication
 import Security
 import Testing
-
-/// A keychain of this run's own, embedded, which no password protects. Other tests of the same
-/// process may have chosen it already; then it is theirs, with the groups that they need.
-private let isReady: Bool = {
-    if ProcessInfo.processInfo.environment["KEYCHAIN_HOME"] != nil { return true }
-    let home = NSTemporaryDirectory() + "keychain-authentication-" + UUID().uuidString
-    let groups = "first.group,second.group,strange.group,model.group,model.other"
-    setenv("KEYCHAIN_ACCESS_GROUPS", groups, 1)
-    setenv("KEYCHAIN_HOME", home, 1)
-    atexit {
-        let home = ProcessInfo.processInfo.environment["KEYCHAIN_HOME"]
-        if let home { try? FileManager.default.removeItem(atPath: home) }
-    }
-    return true
-}()
 
 private func item(_ service: String, _ context: LAContext? = nil) -> [String: Any] {
     var item: [String: Any] = [
@@ -37,7 +24,6 @@ private func context(password: String) -> LAContext {
     private let service = UUID().uuidString
 
     init() throws {
-        precondition(isReady)
         let rights = try #require(
             SecAccessControlCreateWithFlags(
                 nil, kSecAttrAccessibleWhenUnlocked, .applicationPassword, nil))
@@ -121,8 +107,6 @@ private func context(password: String) -> LAContext {
 }
 
 @Suite struct LAContextTests {
-    init() { precondition(isReady) }
-
     @Test func `a keychain without a password has no owner to be authenticated`() {
         let context = LAContext()
         for policy in [

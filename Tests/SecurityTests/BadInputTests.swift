@@ -68,7 +68,6 @@ import Testing
 
     @Test(arguments: 0..<64)
     func `no dictionary is too strange to be answered`(_ seed: UInt64) {
-        precondition(TestKeychain.isReady)
         var random = SeededGenerator(seed: seed)
         let statuses: Set<OSStatus> = [
             0, -4, -50, -25291, -25293, -25294, -25299, -25300, -25303, -25306, -26276, -34018,

@@ -10,7 +10,6 @@ import Testing
 
     /// A keychain without certificates.
     init() {
-        precondition(TestKeychain.isReady)
         for itemClass in ["cert", "keys"] {
             _ = delete(["class": itemClass, "sync": "syna", "agrp": "first.group"])
         }

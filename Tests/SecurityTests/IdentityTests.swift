@@ -8,7 +8,6 @@ extension CertificateItems {
         private let identity = Fixture.identity!
 
         init() {
-            precondition(TestKeychain.isReady)
             for itemClass in ["cert", "keys"] {
                 _ = delete(["class": itemClass, "sync": "syna", "agrp": "first.group"])
             }

@@ -8,7 +8,6 @@ extension CertificateItems {
         private let key = Fixture.key(Fixture.leafKey, kSecAttrKeyTypeEC)!
 
         init() {
-            precondition(TestKeychain.isReady)
             for itemClass in ["cert", "keys"] {
                 _ = delete(["class": itemClass, "sync": "syna", "agrp": "first.group"])
             }

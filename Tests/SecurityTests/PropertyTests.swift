@@ -5,8 +5,6 @@ import Testing
 extension CertificateItems {
     /// The same runs against a daemon in Tests/System/test_items.py.
     @Suite(.serialized) struct Properties {
-        init() { precondition(TestKeychain.isReady) }
-
         @Test(arguments: [1, 2, 3, 4] as [UInt64])
         func `calls do what they do on a plain model`(_ seed: UInt64) {
             var calls = RandomCalls(seed: seed, groups: ["model.group", "model.other"])

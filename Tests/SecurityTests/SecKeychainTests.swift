@@ -7,8 +7,6 @@ import Testing
 @Suite(.serialized) struct SecKeychainTests {
     private let name = "kc-" + UUID().uuidString + ".keychain"
 
-    init() { precondition(TestKeychain.isReady) }
-
     private func create(_ password: String = "open sesame") -> (OSStatus, SecKeychain?) {
         var keychain: SecKeychain?
         let status = SecKeychainCreate(

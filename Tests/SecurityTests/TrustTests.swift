@@ -90,7 +90,6 @@ extension CertificateItems {
         private let valid = Date(timeIntervalSince1970: 1_800_000_000)
 
         init() throws {
-            precondition(TestKeychain.isReady)
             _ = delete(["class": "cert", "sync": "syna", "agrp": "first.group"])
             for der in [Fixture.anchor, Fixture.issuer, Fixture.server] {
                 #expect(add(["v_Ref": Fixture.certificate(der)!]) == errSecSuccess)

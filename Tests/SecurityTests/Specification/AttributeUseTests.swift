@@ -163,7 +163,6 @@ extension CertificateItems {
         }
 
         @Test func `an addition shows what can be given, and no more`() throws {
-            precondition(TestKeychain.isReady)
             var result: CFTypeRef?
             let item: [String: Any] = [
                 "class": "genp", "svce": freshService(), "r_Attributes": true,

@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct References {
     private func persistentReference(_ item: [String: Any]) throws -> Data {
-        precondition(TestKeychain.isReady)
         var result: CFTypeRef?
         let wanted = item.with([kSecReturnPersistentRef as String: true])
         #expect(SecItemAdd(wanted as CFDictionary, &result) == errSecSuccess)
