@@ -4,6 +4,7 @@ machine's packages are dpkg's."""
 
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import sqlite3
@@ -127,6 +128,25 @@ def test_no_package_is_unpacked_that_cannot_read_a_keychain(rpms):
                 assert (str(keychain) in done.stderr) == is_refused, (name, done)
     finally:
         shutil.rmtree(folder)
+
+
+def test_an_upgrade_moves_earlier_records_to_what_keeps_the_audit(rpms):
+    world.run("useradd", "--system", "_keychain-audit", check=False)
+    keeper = pwd.getpwnam("_keychain-audit")
+    audit = world.STATE / "audit"
+    audit.mkdir(parents=True, exist_ok=True)
+    (world.STATE / "audit.jsonl").write_text("earlier")
+    (world.STATE / "audit.jsonl.1").symlink_to("/etc/passwd")
+    try:
+        done = world.run("sh", "-s", "2", input=told(rpms["keychain-services"], "%{POSTIN}"))
+        assert done.returncode == 0, done
+        assert (audit / "earlier.jsonl").read_text() == "earlier"
+        assert (audit / "earlier.jsonl").stat().st_uid == keeper.pw_uid
+        assert not (audit / "earlier.jsonl.1").exists()
+        assert os.stat("/etc/passwd").st_uid == 0
+    finally:
+        (world.STATE / "audit.jsonl.1").unlink()
+        (audit / "earlier.jsonl").unlink(missing_ok=True)
 
 
 def test_units_and_accounts_are_looked_after(rpms):
