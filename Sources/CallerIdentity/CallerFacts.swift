@@ -241,11 +241,6 @@ package final class CallerFacts: Sendable {
     }
 }
 
-/// The kind of a caller's session: the values of `subject.session`, in the order of its names.
-package enum SessionKind: UInt8, CaseIterable, Sendable {
-    case seat, ssh, remoteDesktop, service, cron, other
-}
-
 /// The facts that policies ask about the caller's login session and the moment (docs/policies.md,
 /// When: the circumstances).
 package struct SessionAttributes: Sendable {
@@ -254,7 +249,6 @@ package struct SessionAttributes: Sendable {
         let line = String(decoding: name, as: UTF8.self).split(separator: "\n").first
         return line?.lowercased() ?? ""
     }()
-    private static let remoteDesktops = ["xrdp", "vnc", "gnome-remote-desktop"]
     private static let clockTicks: Int64 = 100
 
     private let session: LoginSession?
@@ -366,7 +360,7 @@ package struct SessionAttributes: Sendable {
         to facts: inout PolicyFacts
     ) {
         facts[ChoiceField.session] = Self.agreed(login, others) {
-            .known(Self.kind(of: $0).rawValue)
+            .known($0.kind.rawValue)
         }
         facts[.remote] = Self.agreed(login, others) { .known($0.isRemote) }
         if asked.contains(AgeField.session) {
@@ -406,14 +400,6 @@ package struct SessionAttributes: Sendable {
             .multipliedReportingOverflow(by: 1000 / clockTicks)
         let age = sinceBoot - started
         return !isOver && age >= 0 ? .known(PolicyDuration(milliseconds: age)) : .unknown
-    }
-
-    private static func kind(of login: LoginSession) -> SessionKind {
-        let service = login.service
-        if service.hasPrefix("cron") || service.hasPrefix("atd") { return .cron }
-        guard login.isRemote else { return .seat }
-        if service.hasPrefix("ssh") { return .ssh }
-        return remoteDesktops.contains(where: service.hasPrefix) ? .remoteDesktop : .other
     }
 
     /// The kind of a process outside all logins; nil where it can't be told.

@@ -3,8 +3,9 @@ public import KeychainModel
 public import KeychainPolicyEngine
 public import KeychainPolicyModel
 
-/// One operation on one item, with every fact that its judgement may rest on.
-public struct AccessRequest: Sendable {
+/// One operation on one item, with every fact that its judgement may rest on. A class, as every step
+/// of the judgement refers to it, and so does the record.
+public final class AccessRequest: Sendable {
     /// The facts about the item that the store authenticates.
     public struct Item: Sendable {
         public let reference: ItemReference
@@ -145,18 +146,36 @@ public struct AccessRequest: Sendable {
 
 /// The proofs given, and how each may serve one request. Facts only: a decision is never kept.
 public struct Evidence: Sendable, Equatable {
-    public private(set) var proofs: [PolicyProof]
-    /// Proofs that serve some items and no other, such as a yes.
-    private let ofItems: [ItemReference: [PolicyProof]]
+    /// One object, as every step of a request passes the evidence on; nil where nothing was proven,
+    /// as for most requests.
+    private let given: Given?
+
+    private final class Given: Sendable {
+        let proofs: [PolicyProof]
+        /// Proofs that serve some items and no other, such as a yes.
+        let ofItems: [ItemReference: [PolicyProof]]
+
+        init(_ proofs: [PolicyProof], _ ofItems: [ItemReference: [PolicyProof]]) {
+            self.proofs = proofs
+            self.ofItems = ofItems
+        }
+    }
+
+    public var proofs: [PolicyProof] { given?.proofs ?? [] }
+    private var ofItems: [ItemReference: [PolicyProof]] { given?.ofItems ?? [:] }
 
     public init(_ proofs: [PolicyProof] = [], ofItems: [ItemReference: [PolicyProof]] = [:]) {
-        self.proofs = proofs
-        self.ofItems = ofItems
+        given = proofs.isEmpty && ofItems.isEmpty ? nil : Given(proofs, ofItems)
+    }
+
+    public static func == (a: Evidence, b: Evidence) -> Bool {
+        a.given === b.given || a.proofs == b.proofs && a.ofItems == b.ofItems
     }
 
     /// The evidence together with the proofs for that item alone.
     public func about(_ item: ItemReference) -> Evidence {
-        ofItems[item].map { Evidence(proofs + $0) } ?? self
+        guard let ofItem = given?.ofItems[item] else { return self }
+        return Evidence(proofs + ofItem)
     }
 
     /// The evidence together with a proof made for this very request.
@@ -169,7 +188,7 @@ public struct Evidence: Sendable, Equatable {
         Evidence(proofs + other.proofs, ofItems: ofItems.merging(other.ofItems) { $0 + $1 })
     }
 
-    public var isEmpty: Bool { proofs.isEmpty && ofItems.isEmpty }
+    public var isEmpty: Bool { given == nil }
 }
 
 extension PolicyMethod {
@@ -217,7 +236,9 @@ public struct PolicyRevision: Sendable, Hashable, CustomStringConvertible {
 ///
 /// Policy only tightens an item's own access control, except that shares and groups let others know
 /// of an item. The item's requirements and the policy's are met together or not at all.
-public struct Judge: Sendable {
+///
+/// A class, as every request refers to it.
+public final class Judge: Sendable {
     public let policy: CompiledPolicy
     /// nil for policies that no file holds.
     public let revision: PolicyRevision?

@@ -323,8 +323,8 @@ package final class RequestServer: Sendable {
     }
 
     @discardableResult
-    private func say(_ said: ServerMessage, to connection: ServerConnection) -> Bool {
-        let (message, secrets) = said.encoded()
+    private func say(_ said: consuming ServerMessage, to connection: ServerConnection) -> Bool {
+        let (message, secrets) = (consume said).encoded()
         return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
     }
 }

@@ -213,7 +213,10 @@ private struct FileNumbers {
 
     init?(_ folder: Int32, _ name: String) {
         // Safe: the name is passed with a zero at its end; both numbers are this value's own.
-        guard unsafe kc_file_identity(folder, name, &device, &inode) == 0 else { return nil }
+        let result = unsafe name.withCString {
+            unsafe kc_file_identity(folder, $0, &device, &inode)
+        }
+        guard result == 0 else { return nil }
     }
 }
 

@@ -239,7 +239,7 @@ extension Item: ListElement {
         message.append(secret)
     }
 
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+    package convenience init(_ message: inout MessageReader) throws(MalformedBytes) {
         let reference: ItemReference = try message.value()
         let attributes = try message.attributes()
         let accessControl: ItemAccessControl = try message.value()
@@ -247,8 +247,7 @@ extension Item: ListElement {
         let keychain = try message.optionalText()
         self.init(
             reference: reference, attributes: attributes, accessControl: accessControl,
-            trusted: trusted, secret: try message.optionalSecret())
-        self.keychain = keychain
+            trusted: trusted, keychain: keychain, secret: try message.optionalSecret())
     }
 }
 
@@ -273,24 +272,24 @@ extension ItemQuery: MessageValue {
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        self = try Self.read(&message)
-    }
-
-    private static func read(_ message: inout MessageReader) throws(MalformedBytes) -> ItemQuery {
-        var query = ItemQuery(try message.raw())
-        query.keychain = try message.optionalText()
-        query.attributes = try message.attributes()
-        query.accessible = try message.flag() ? try message.raw() : nil
-        query.accessGroup = try message.optionalText()
-        query.synchronizable = try message.raw()
-        query.references = try message.flag() ? try message.values(ofAtLeast: 17) : nil
-        query.hostOrSubdomain = try message.optionalText()
-        query.folding = Folding(rawValue: try message.bytes.byte())
-        query.limit = try message.flag() ? try limit(&message) : nil
-        query.returnFields = ReturnFields(rawValue: try message.bytes.byte())
-        query.authenticationUI = try message.raw()
-        query.reason = try message.optionalText()
-        return query
+        let itemClass: ItemClass = try message.raw()
+        let keychain = try message.optionalText()
+        let attributes = try message.attributes()
+        let accessible: Accessibility? = try message.flag() ? try message.raw() : nil
+        let accessGroup = try message.optionalText()
+        let synchronizable: Synchronizable = try message.raw()
+        let references: [ItemReference]? =
+            try message.flag() ? try message.values(ofAtLeast: 17) : nil
+        let host = try message.optionalText()
+        let folding = Folding(rawValue: try message.bytes.byte())
+        let limit = try message.flag() ? try Self.limit(&message) : nil
+        let parts = ReturnFields(rawValue: try message.bytes.byte())
+        let authenticationUI: AuthenticationUI = try message.raw()
+        self.init(
+            of: itemClass, keychain: keychain, attributes: attributes, accessible: accessible,
+            accessGroup: accessGroup, synchronizable: synchronizable, references: references,
+            hostOrSubdomain: host, folding: folding, limit: limit, returnFields: parts,
+            authenticationUI: authenticationUI, reason: try message.optionalText())
     }
 
     private static func limit(_ message: inout MessageReader) throws(MalformedBytes) -> Int {

@@ -60,10 +60,7 @@ package enum ClientMessage: Sendable {
     private static func message(
         _ kind: UInt16, _ body: (inout MessageWriter) -> Void
     ) -> (message: [UInt8], secrets: HeldSecret?) {
-        var message = MessageWriter(capacity: usualBytes)
-        MessageHeader.append(kind, to: &message)
-        body(&message)
-        return (message.bytes.bytes, message.attachments.joined())
+        written(kind, capacity: usualBytes, body)
     }
 
     package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
@@ -97,6 +94,16 @@ package enum ClientMessage: Sendable {
             try verb.init(&message), context: context, relay: relay,
             offersTerminal: offersTerminal)
     }
+}
+
+/// The message of that kind, and the secrets beside it.
+private func written(
+    _ kind: UInt16, capacity: Int, _ body: (inout MessageWriter) -> Void
+) -> (message: [UInt8], secrets: HeldSecret?) {
+    var message = MessageWriter(capacity: capacity)
+    MessageHeader.append(kind, to: &message)
+    body(&message)
+    return (message.bytes.bytes, message.attachments.joined())
 }
 
 extension AuthenticationContext: MessageValue {
@@ -213,40 +220,43 @@ package enum ServerMessage: Sendable {
     private static let mostRules = 64
 
     package consuming func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
-        if case .answer(let answer) = self { return (answer.message, answer.secrets) }
-        var message = MessageWriter(capacity: Self.usualBytes)
-        switch self {
-        case .answer: break
+        switch consume self {
+        case .answer(let answer): return (answer.message, answer.secrets)
         case .refusal(let refusal, let rules):
-            MessageHeader.append(Kind.refusal, to: &message)
-            message.bytes.append(number: refusal.rawValue)
-            message.bytes.append(count: rules.count)
-            for rule in rules { message.append(rule) }
+            return Self.message(Kind.refusal) { message in
+                message.bytes.append(number: refusal.rawValue)
+                message.bytes.append(count: rules.count)
+                for rule in rules { message.append(rule) }
+            }
         case .needsPrompter(let challenge, let program):
-            MessageHeader.append(Kind.needsPrompter, to: &message)
-            message.bytes.append(block: challenge)
-            message.append(program)
+            return Self.message(Kind.needsPrompter) { message in
+                message.bytes.append(block: challenge)
+                message.append(program)
+            }
         case .prompt(let prompt):
-            MessageHeader.append(Kind.prompt, to: &message)
-            prompt.encode(into: &message)
-        case .registered: MessageHeader.append(Kind.registered, to: &message)
+            return Self.message(Kind.prompt) { prompt.encode(into: &$0) }
+        case .registered: return Self.message(Kind.registered) { _ in }
         }
-        return (message.bytes.bytes, message.attachments.joined())
+    }
+
+    private static func message(
+        _ kind: UInt16, _ body: (inout MessageWriter) -> Void
+    ) -> (message: [UInt8], secrets: HeldSecret?) {
+        written(kind, capacity: usualBytes, body)
     }
 
     /// A part of a verb's answer.
     package static func answer<V: Verb>(
         _ answer: V.Answer, to verb: V.Type, continues: Bool
     ) -> ServerMessage {
-        var message = MessageWriter(capacity: usualBytes)
-        MessageHeader.append(Kind.answer, to: &message)
-        message.bytes.append(number: V.number)
-        message.append(continues)
-        answer.encode(into: &message)
+        let (message, secrets) = message(Kind.answer) { message in
+            message.bytes.append(number: V.number)
+            message.append(continues)
+            answer.encode(into: &message)
+        }
         return .answer(
             AnswerMessage(
-                verb: V.number, continues: continues, message: message.bytes.bytes,
-                secrets: message.attachments.joined()))
+                verb: V.number, continues: continues, message: message, secrets: secrets))
     }
 
     package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainSecrets
 
-/// An item as answers carry it.
-public struct Item: Sendable {
+/// An item as answers carry it. A class, as each step of an answer passes it on.
+public final class Item: Sendable {
     public let reference: ItemReference
     /// Includes access group, synchronizable and dates; excludes accessibility and access control.
     public let attributes: Attributes
@@ -11,25 +11,25 @@ public struct Item: Sendable {
     /// itself is only on the list.
     public let trusted: TrustList?
     /// The secret, where it was asked for and the item has one.
-    package var secret: HeldSecret?
+    package let secret: HeldSecret?
     /// The item's keychain, where the query named none; nil is the login keychain.
-    public var keychain: String?
-}
+    public let keychain: String?
 
-extension Item {
-    /// Hands the values on. An initialiser that sets so many one by one would copy them all.
     package init(
         reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl,
         trusted: TrustList? = nil, keychain: String? = nil, secret: HeldSecret? = nil
     ) {
-        self.init(
-            reference: reference, attributes: attributes, accessControl: accessControl,
-            trusted: trusted, secret: secret, keychain: keychain)
+        self.reference = reference
+        self.attributes = attributes
+        self.accessControl = accessControl
+        self.trusted = trusted
+        self.secret = secret
+        self.keychain = keychain
     }
 }
 
 extension Item: Equatable {
-    public static func == (a: Self, b: Self) -> Bool {
+    public static func == (a: Item, b: Item) -> Bool {
         a.reference == b.reference && a.attributes == b.attributes
             && a.accessControl == b.accessControl && a.trusted == b.trusted
             && a.keychain == b.keychain && isSame(a.secret, b.secret)
@@ -169,8 +169,26 @@ public struct ItemQuery: Sendable, Equatable {
     public var authenticationUI: AuthenticationUI = .allow
     /// The requesting program's own text for the user.
     public var reason: String?
+}
 
-    public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+extension ItemQuery {
+    public init(_ itemClass: ItemClass) { self.init(itemClass: itemClass) }
+
+    /// The initialiser that the compiler makes, for other modules. One that sets so many values one by
+    /// one would copy them all.
+    package init(
+        of itemClass: ItemClass, keychain: String?, attributes: Attributes,
+        accessible: Accessibility?, accessGroup: String?, synchronizable: Synchronizable,
+        references: [ItemReference]?, hostOrSubdomain: String?, folding: Folding, limit: Int?,
+        returnFields: ReturnFields, authenticationUI: AuthenticationUI, reason: String?
+    ) {
+        self.init(
+            keychain: keychain, itemClass: itemClass, attributes: attributes,
+            accessible: accessible, accessGroup: accessGroup, synchronizable: synchronizable,
+            references: references, hostOrSubdomain: hostOrSubdomain, folding: folding,
+            limit: limit, returnFields: returnFields, authenticationUI: authenticationUI,
+            reason: reason)
+    }
 }
 
 /// A new item as SecItemAdd passes it; the secret is beside it.

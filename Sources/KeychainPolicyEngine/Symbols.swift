@@ -294,7 +294,7 @@ package struct FactMasks: Equatable {
 
 extension FactMasks {
     /// The masks of the facts; an unknown fact matches every value if `unknownHolds`, else none.
-    package init(_ facts: PolicyFacts, unknownHolds: Bool) {
+    package init(_ facts: borrowing PolicyFacts, unknownHolds: Bool) {
         choices = Self.anyClass | Self.anySession
         for field in [ChoiceField.itemClass, .session] {
             guard let run = Self.run(of: field) else { continue }

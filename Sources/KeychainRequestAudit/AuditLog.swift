@@ -138,14 +138,13 @@ package final class AuditLog: Sendable {
         let tally = Tally(
             operation: operation, policy: notes.revision, user: subject.user, via: subject.via,
             program: subject.program, ending: .alike(error))
-        let (hasLine, place, isFirst) = state.withLock { state in
+        let (hasLine, first) = state.withLock { state -> (Bool, Tally?) in
             if state.hasRoom(for: subject.user),
                 !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
             {
-                return (true, tally, false)
+                return (true, nil)
             }
-            let (place, isFirst) = state.count(tally)
-            return (false, place, isFirst)
+            return (false, state.count(tally))
         }
         if hasLine {
             let account = Account(notes, completedBy: facts())
@@ -156,9 +155,9 @@ package final class AuditLog: Sendable {
             write(record)
             return
         }
-        if isFirst {
+        if let first {
             let event = Event(operation, subject, AuditOutcome(error), notes.revision)
-            complete(place, event, notes, facts())
+            complete(first, event, notes, facts())
         }
         flushIfDue()
     }
@@ -345,17 +344,15 @@ extension AuditLog.State {
         return allowance
     }
 
-    /// Counts the tally. Returns the tally that counts it, and whether the record is the first of
-    /// its kind.
-    fileprivate mutating func count(
-        _ tally: AuditLog.Tally
-    ) -> (place: AuditLog.Tally, isFirst: Bool) {
-        if countAgain(tally) { return (tally, false) }
+    /// Counts the record. Returns the tally that counts it where the record is the first of its kind;
+    /// else nil.
+    fileprivate mutating func count(_ tally: AuditLog.Tally) -> AuditLog.Tally? {
+        if countAgain(tally) { return nil }
         let place = place(of: tally)
-        if countAgain(place) { return (place, false) }
+        if countAgain(place) { return nil }
         kinds[place.user, default: 0] += 1
         tallies[place] = AuditLog.Counted(count: 1)
-        return (place, true)
+        return place
     }
 
     /// Counts one more of a known tally; false where it is not known.

@@ -29,8 +29,8 @@ package final class RequestNotes: Sendable {
 
         /// Keeps the judgement in place of one that weighs less, which is handed back.
         mutating func keep(_ new: inout Judged?) {
-            let isHeavier = judged.map { new?.isDenied == true && !$0.isDenied } ?? true
-            if isHeavier { swap(&judged, &new) }
+            let known = judged?.isDenied
+            if known == nil || known == false && new?.isDenied == true { swap(&judged, &new) }
         }
     }
     /// The first request that was judged, or the first that was refused.
@@ -103,6 +103,7 @@ package final class RequestNotes: Sendable {
     /// The steps noted since the last call.
     package func takeSteps() -> [Step] {
         noted.withLock { noted in
+            guard !noted.steps.isEmpty else { return [] }
             defer { noted.steps = [] }
             return noted.steps
         }

@@ -115,9 +115,10 @@ extension Authorization {
     /// Most items need no proof to be added: so a new one is looked at first without what only proofs
     /// rest on.
     fileprivate func considerNew(_ item: SealedItem) throws(RequestError) {
-        let scope = ItemScope(groups: client.caller.accessGroups, few: [item])
+        let needs = ItemNeeds(of: item, toDo: .encrypt)
+        let scope = ItemScope(groups: client.caller.accessGroups, needs: needs)
         let mayNeedProof =
-            item.asksForProof(for: .encrypt) || item.asksForProof(for: .decrypt)
+            needs.contains(.proof)
             || service.policy.now.judge.policy.asked.contains(AgeField.presence)
         if !mayNeedProof {
             begin(scope, given: nil)

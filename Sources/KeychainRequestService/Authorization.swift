@@ -83,8 +83,8 @@ final class RequestKeys {
 struct ItemScope {
     /// The client's own groups among those that are looked into.
     let groups: [String]
-    /// All of the items, where they are few and known.
-    var few: [SealedItem]?
+    /// What the items' own rights make their verdicts rest on; all of it while they are not known.
+    var needs = ItemNeeds.all
     /// Says what the verb does to items besides, and how the client comes to know of them.
     var refine: (AuthorizationContext) -> Void = { _ in }
 }
@@ -231,16 +231,15 @@ final class Authorization {
         }
     }
 
-    /// Whether all of them may be used by what was proven before; then they are considered.
-    func considersUnasked(
-        _ items: [SealedItem], given evidence: Evidence = Evidence()
-    ) throws(RequestError) -> Bool {
-        let context = try context
+    /// Whether all of them may be used by what was proven before; then they are considered. Where not,
+    /// the verb begins anew.
+    func considersUnasked(_ items: [SealedItem]) throws(RequestError) -> Bool {
+        let (context, evidence) = (try context, pending.evidence)
         for item in items {
             guard let grant = context.grantAtOnce(item, evidence) else { return false }
             hold(grant, of: item)
+            pending.note(item)
         }
-        pending = PendingRequirements(met: items, given: evidence)
         return true
     }
 

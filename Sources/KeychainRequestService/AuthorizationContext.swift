@@ -46,8 +46,8 @@ final class AuthorizationContext {
         judge(item, evidence, isLastLook: true)
     }
 
-    /// The grant, where the facts at hand are enough for one. Without one the request is judged again
-    /// with all facts, so only a grant is noted here: a record tells of the last look.
+    /// The grant, where the facts at hand are enough for one. Only a grant is noted: a refusal may come
+    /// from facts that this look lacks, and the look with all of them notes it.
     func grantAtOnce(_ item: SealedItem, _ evidence: Evidence) -> Grant? {
         guard case .allow(let grant) = judge(item, evidence, isLastLook: false) else { return nil }
         return grant
@@ -168,22 +168,16 @@ extension KeychainService {
     ) throws(RequestError) -> AuthorizationContext {
         let judge = policy.now.judge
         let client = access.client
-        let few = scope.few
         // Looked up only where a verdict can depend on it.
         var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
-        let restsOnPasscode =
-            few?.contains {
-                withoutQuestion
-                    ? $0.protection == .whenPasscodeSetThisDeviceOnly
-                    : $0.restsOnPasscode(for: intent.operation)
-            } ?? true
-        if restsOnPasscode || (!withoutQuestion && !judge.policy.isEmpty) {
+        let mayNeedProof = scope.needs.contains(.proof) || !judge.policy.isEmpty
+        if scope.needs.contains(.passcode) || (!withoutQuestion && mayNeedProof) {
             isPasscodeSet = try management.hasProvableOwner(access.keychain, for: client.caller)
             if !withoutQuestion { provable = authentication.provable(for: client) }
         }
-        if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
+        if scope.needs.contains(.biometry) {
             biometry = authentication.enrolledBiometry(of: client.caller)
         }
         let restsOnAnswers = !withoutQuestion || judge.policy.asked.contains(.interactive)
@@ -298,18 +292,31 @@ extension Verdict {
     }
 }
 
-extension SealedItem {
-    func restsOnPasscode(for operation: ItemOperation) -> Bool {
+/// What an item's own rights make its verdict rest on.
+struct ItemNeeds: OptionSet, Sendable {
+    let rawValue: UInt8
+    /// Whether the keychain has a password.
+    static let passcode = ItemNeeds(rawValue: 1)
+    /// What the user proves, which takes a password too.
+    static let proof = ItemNeeds(rawValue: 2)
+    /// Which biometry is enrolled.
+    static let biometry = ItemNeeds(rawValue: 4)
+    /// Of items that are not known.
+    static let all: ItemNeeds = [.passcode, .proof, .biometry]
+}
+
+extension ItemNeeds {
+    init(of item: SealedItem, toDo operation: ItemOperation) {
+        let rights = item.accessControl
+        self = rights.isBoundToBiometry ? .biometry : []
+        if rights.protection == .whenPasscodeSetThisDeviceOnly { insert(.passcode) }
+        if rights.constraint(for: operation) != .always { insert(.proof) }
         // An item that could never be read must not be added either.
-        protection == .whenPasscodeSetThisDeviceOnly
-            || asksForProof(for: operation)
-            || (operation == .encrypt && asksForProof(for: .decrypt))
+        if operation == .encrypt, rights.constraint(for: .decrypt) != .always { insert(.proof) }
     }
+}
 
-    func asksForProof(for operation: ItemOperation) -> Bool {
-        accessControl.constraint(for: operation) != .always
-    }
-
+extension SealedItem {
     /// The name that people know the item by.
     var shownName: String {
         for name in [AttributeName.label, .service, .server, .account] {

@@ -153,7 +153,7 @@ extension Authorization {
     /// need no proof, or one that was given before. Returns false where those facts must be looked up.
     private func considersUnasked(_ search: SearchPass) throws(RequestError) -> Bool {
         guard let found = search.found, consent == nil else { return false }
-        if !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+        if !search.needs.contains(.proof),
             !service.policy.now.judge.policy.asked.contains(AgeField.presence)
         {
             begin(search.scope, given: nil)
@@ -162,7 +162,7 @@ extension Authorization {
         let evidence = service.authentication.evidence(for: client)
         guard !evidence.isEmpty else { return false }
         begin(search.scope, given: evidence, withoutQuestion: true)
-        return try considersUnasked(found, given: evidence)
+        return try considersUnasked(found)
     }
 
     private func considerAll(of search: SearchPass) throws(RequestError) {

@@ -101,12 +101,13 @@ extension Authorization {
         var scope = ItemScope(groups: groups.own) { context in
             context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
         }
-        // Most items need no proof: so they are looked at first without what only proofs rest on.
+        // Most items need no proof: so they are looked at first without what only proofs rest on. An
+        // item that rests on any of it is left to the second look.
         if !service.policy.now.judge.policy.asked.contains(AgeField.presence) {
-            scope.few = []
+            scope.needs = []
             begin(scope, given: nil)
             if let open = try matches(pairs, groups, unproven: true) { return open }
-            scope.few = nil
+            scope.needs = .all
         }
         begin(scope, given: service.authentication.evidence(for: client))
         return try matches(pairs, groups, unproven: false) ?? []
@@ -166,8 +167,8 @@ extension Authorization {
     private func standingUnproven(
         to candidate: AttributedCandidate
     ) throws(RequestError) -> (order: AttributedOrder, isLocked: Bool)? {
-        guard case .opened(let item) = candidate, !item.restsOnPasscode(for: .decrypt),
-            !item.accessControl.isBoundToBiometry, try isOpenUnproven(item)
+        guard case .opened(let item) = candidate, ItemNeeds(of: item, toDo: .decrypt).isEmpty,
+            try isOpenUnproven(item)
         else { return nil }
         return (item.order, false)
     }

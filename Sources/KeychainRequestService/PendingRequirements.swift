@@ -33,12 +33,6 @@ struct PendingRequirements: Sendable {
 
     init(given evidence: Evidence) { self.evidence = evidence }
 
-    /// For items that need nothing else.
-    init(met items: [SealedItem], given evidence: Evidence) {
-        self.init(given: evidence)
-        for item in items { note(item) }
-    }
-
     mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
         noteApplicationPassword(of: item)

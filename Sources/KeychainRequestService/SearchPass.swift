@@ -19,6 +19,8 @@ final class SearchPass {
     let limit: Int?
     let groups: GroupScope
     private(set) var found: [SealedItem]?
+    /// What reading the items found needs.
+    private(set) var needs = ItemNeeds.all
     private let caller: Caller
     private let service: KeychainService
     /// Items that the user lets the program use for now. The program's own items are found without
@@ -34,12 +36,19 @@ final class SearchPass {
         caller = access.client.caller
         service = access.service
         found = try few(access)
+        needs = Self.needs(of: found)
     }
 
     /// Makes the item that the user has just let the program use the only one found.
     func admit(_ item: SealedItem) {
         allowed.insert(item.reference)
         found = [item]
+        needs = Self.needs(of: found)
+    }
+
+    private static func needs(of found: [SealedItem]?) -> ItemNeeds {
+        guard let found else { return .all }
+        return found.reduce(into: []) { $0.formUnion(ItemNeeds(of: $1, toDo: .decrypt)) }
     }
 
     /// Whether another program's item is open to this program.
@@ -53,7 +62,7 @@ final class SearchPass {
     /// The scope that items are judged in: the caller's groups, each item's admission, and a `list`
     /// request for an item of another program where the search may return several.
     var scope: ItemScope {
-        ItemScope(groups: groups.own, few: found) { [self] context in
+        ItemScope(groups: groups.own, needs: needs) { [self] context in
             context.admission = { self.trusts($0) ? .trusted : .none }
             guard limit != 1 else { return }
             context.also = { context, item in

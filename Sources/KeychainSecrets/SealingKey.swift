@@ -138,6 +138,49 @@ package struct SealingKey: ~Copyable, Sendable {
         // Safe: as above.
         try unsafe sealed.openSealed(key: bytes, context: context.span.bytes)
     }
+
+    package borrowing func open(
+        _ sealed: RawSpan, context: SealingContext
+    ) throws(SecretsError) -> SecretBytes {
+        // Safe: the context stays where it is until the call has returned, and its span with it.
+        try unsafe sealed.openSealed(
+            key: bytes, context: context.content.span.bytes.extracting(0..<context.count))
+    }
+}
+
+/// The context of what is opened at each read: on the stack, where its bytes cost no allocation.
+package struct SealingContext {
+    /// What an item's parts are bound to: keychain 16, item 16, class, accessibility, part,
+    /// generation 8, fingerprint 32.
+    fileprivate private(set) var content = InlineArray<75, UInt8>(repeating: 0)
+    fileprivate private(set) var count = 0
+
+    package init() {}
+
+    package mutating func append(_ byte: UInt8) {
+        precondition(count < content.count, "a context has parts of fixed lengths")
+        // Safe: there is room.
+        content[count] = byte
+        count += 1
+    }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        for place in bytes.indices { append(bytes[place]) }
+    }
+
+    package mutating func append(bigEndian number: UInt128) {
+        for shift in stride(from: 120, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+
+    package mutating func append(littleEndian number: UInt64) {
+        for shift in stride(from: 0, through: 56, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+
+    package var bytes: [UInt8] { (0..<count).map { content[$0] } }
 }
 
 extension RawSpan {

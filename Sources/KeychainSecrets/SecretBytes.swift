@@ -220,6 +220,16 @@ extension [UInt8] {
         // Safe: the array is borrowed until the call has returned, and its span with it.
         try body(unsafe span.bytes)
     }
+
+    /// Appends bytes where they lie, as Swift's own texts and arrays do, in one piece.
+    @inlinable
+    package mutating func append(piece: some Collection<UInt8>) {
+        // Safe: the bytes are copied within the call.
+        let isAppended: Void? = piece.withContiguousStorageIfAvailable {
+            unsafe append(contentsOf: $0)
+        }
+        if isAppended == nil { append(contentsOf: piece) }
+    }
 }
 
 /// For secrets that are made from other bytes.

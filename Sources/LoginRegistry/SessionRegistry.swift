@@ -16,9 +16,15 @@ package final class SessionRegistry: Sendable {
     /// The most steps up the process tree in the search for a login.
     private static let farthestAncestor = 32
 
-    private struct Entry: Sendable {
-        var session: LoginSession
+    /// A class, as each look at a login takes a copy.
+    private final class Entry: Sendable {
+        let session: LoginSession
         let leader: PinnedProcess
+
+        init(session: LoginSession, leader: PinnedProcess) {
+            self.session = session
+            self.leader = leader
+        }
     }
     /// All logins of one user, the newest last. Built once, as every request asks for them.
     private final class UserLogins: Sendable {
@@ -181,7 +187,7 @@ package final class SessionRegistry: Sendable {
             let changed = state.withLock { state -> LoginSession? in
                 guard let entry = state.entries[id] else { return nil }
                 let changed = entry.session.locked(reason)
-                state.entries[id]?.session = changed
+                state.entries[id] = Entry(session: changed, leader: entry.leader)
                 return changed
             }
             // Written while the entry exists: `close` removes the entry and this record together.
@@ -323,6 +329,28 @@ package final class SessionRegistry: Sendable {
     }
 }
 
+/// The kind of a caller's session: the values of `subject.session`, in the order of its names. That of
+/// a process outside all logins is `SessionAttributes`' to tell.
+package enum SessionKind: UInt8, CaseIterable, Sendable {
+    case seat, ssh, remoteDesktop, service, cron, other
+
+    private static let remoteDesktops = ["xrdp", "vnc", "gnome-remote-desktop"]
+
+    /// Of a login that this PAM service opened.
+    init(ofLogin service: String, isRemote: Bool) {
+        self =
+            if service.hasPrefix("cron") || service.hasPrefix("atd") {
+                .cron
+            } else if !isRemote {
+                .seat
+            } else if service.hasPrefix("ssh") {
+                .ssh
+            } else {
+                Self.remoteDesktops.contains(where: service.hasPrefix) ? .remoteDesktop : .other
+            }
+    }
+}
+
 /// One login, and the facts that it is recognised by. A class, as each request reads its user's
 /// logins.
 package final class LoginSession: Sendable, Equatable {
@@ -345,6 +373,8 @@ package final class LoginSession: Sendable, Equatable {
     package let leaderStart: UInt64
     /// The PAM service that opened it.
     package let service: String
+    /// Told by service and `isRemote`, once, as policies ask for it in each request.
+    package let kind: SessionKind
     private let details: Details
 
     package var auditSession: UInt32? { details.auditSession }
@@ -365,6 +395,7 @@ package final class LoginSession: Sendable, Equatable {
         (self.leader, leaderStart) = leader
         self.service = service
         self.details = details
+        kind = SessionKind(ofLogin: service, isRemote: details.isRemote)
     }
 
     // MARK: In the kernel

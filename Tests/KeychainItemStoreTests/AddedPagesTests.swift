@@ -53,4 +53,28 @@ import Testing
         let twice = [TestKeychain.group, TestKeychain.group]
         #expect(try keychain.find(query(), groups: twice).count == 1)
     }
+
+    @Test func `a place is looked up once, however often its group is named`() throws {
+        let keychain = try TestKeychain()
+        var query = query()
+        for (groups, count) in [(["a"], 2), (["a", "a"], 2), (["a", "b", "a", "b", "b"], 4)] {
+            query.synchronizable = .no
+            #expect(
+                SearchPlan(query, groups: groups, keychain.keys(.unlocked)).lookUps.count == count)
+            #expect(
+                SearchPlan(query, groups: groups, keychain.keys(.beforeFirstUnlock)).lookUps.count
+                    == count / 2)
+            query.synchronizable = .any
+            #expect(
+                SearchPlan(query, groups: groups, keychain.keys(.unlocked)).lookUps.count
+                    == count * 2)
+        }
+    }
+
+    @Test(arguments: ItemClass.allCases)
+    func `each attribute with an index entry has a rule in its class`(itemClass: ItemClass) {
+        for name in itemClass.searchable + itemClass.combinations.flatMap(\.self) {
+            #expect(itemClass.rule(for: name) != nil, "\(name)")
+        }
+    }
 }

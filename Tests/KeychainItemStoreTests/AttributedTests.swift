@@ -55,6 +55,14 @@ import Testing
         return found
     }
 
+    @Test func `an item of two pairs is found once in a group that is named twice`() throws {
+        let pairs = ["user": "zoe", "server": "example.org"]
+        let item = try add(pairs)
+        let twice = [TestKeychain.group, TestKeychain.group]
+        let found = try keychain.find(query(.attributed, Self.pairs(pairs)), groups: twice)
+        #expect(found.map(\.reference) == [item])
+    }
+
     // MARK: Dates
 
     private func dates(_ attributes: Attributes) throws -> (created: Double, modified: Double) {

@@ -21,6 +21,25 @@ import Testing
             accessible: accessible, generation: generation)
     }
 
+    @Test func `the bytes that a part is bound to are those of the format`() throws {
+        let keychain = (0..<16).map { UInt8($0) }
+        let identifier = (0x20..<0x30).map { UInt8($0) }
+        let place = SealContext(
+            keychain: keychain,
+            reference: try #require(
+                ItemReference(itemClass: .internetPassword, identifier: identifier)),
+            accessible: .afterFirstUnlock, generation: 0x0102_0304_0506_0708)
+        let generation: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
+        let beginning =
+            keychain + identifier
+            + [ItemClass.internetPassword.rawValue, Accessibility.afterFirstUnlock.rawValue]
+        #expect(try place.context(.attributes, nil) == beginning + [1] + generation)
+        #expect(
+            try place.context(.secret, Self.rights)
+                == beginning + [2] + generation + Self.rights.fingerprint())
+        #expect(try Self.rights.fingerprint().count == 32)
+    }
+
     @Test func `a secret opens in its own place and under its own rights only`() throws {
         let key = SealingKey.random()
         let own = try place()

@@ -79,16 +79,14 @@ package enum Samples {
     }
 
     package static var item: Item {
-        var item = Item(
+        Item(
             reference: reference, attributes: [.label: .string("x"), .port: .number(7)],
             accessControl: rights,
             trusted: TrustList([
                 TrustedApplication("exe:/a", strength: .weak, listedBy: nil, listedAt: 1),
                 TrustedApplication(
                     "unit:b.service", strength: .guarded, listedBy: "exe:/a", listedAt: 2),
-            ]), secret: secret("s3cret"))
-        item.keychain = "work"
-        return item
+            ]), keychain: "work", secret: secret("s3cret"))
     }
 
     package static var status: ServiceStatus {

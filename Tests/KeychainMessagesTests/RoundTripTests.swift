@@ -115,11 +115,18 @@ private func answered<V: Verb>(
         #expect(try sent(Preferences(change)).change == change)
     }
 
+    private func item(in keychain: String?, _ secret: HeldSecret?) -> Item {
+        let sample = Samples.item
+        return Item(
+            reference: sample.reference, attributes: sample.attributes,
+            accessControl: sample.accessControl, trusted: sample.trusted, keychain: keychain,
+            secret: secret)
+    }
+
     @Test func `where items lie, and what is searched, comes back as it was`() throws {
         let preferences = KeychainPreferences(defaultKeychain: nil, searchList: [.system])
         #expect(try answered(preferences, to: Preferences.self) == preferences)
-        var items = [Samples.item, Samples.item]
-        items[0].keychain = nil
+        let items = [item(in: nil, secret("s3cret")), Samples.item]
         #expect(try answered(items, to: CopyMatching.self) == items)
     }
 
@@ -234,11 +241,7 @@ private func answered<V: Verb>(
     }
 
     @Test func `an answer arrives with each secret at its item`() throws {
-        let items = ["one", nil, "", "four"].map { content in
-            var item = Samples.item
-            item.secret = content.map(secret)
-            return item
-        }
+        let items = ["one", nil, "", "four"].map { item(in: "work", $0.map(secret)) }
         let arrived = try answered(items, to: CopyMatching.self, continues: true)
         #expect(arrived.map { text($0.secret) } == ["one", nil, "", "four"])
         #expect(arrived == items)

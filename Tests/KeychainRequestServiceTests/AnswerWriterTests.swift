@@ -41,9 +41,9 @@ import Testing
         _ count: Int, secret bytes: Int = 1, to answer: AnswerWriter
     ) throws(RequestError) {
         for _ in 0..<count {
-            var item = Item(
-                reference: found.reference, attributes: [:], accessControl: found.accessControl)
-            item.secret = HeldSecret(SecretBytes(random: bytes))
+            let item = Item(
+                reference: found.reference, attributes: [:], accessControl: found.accessControl,
+                secret: HeldSecret(SecretBytes(random: bytes)))
             try answer.begin(found, bytes: bytes, access.keys)
             try answer.add(item, of: found)
         }

@@ -34,6 +34,27 @@ import Testing
         return .new(item, in: group, rights)
     }
 
+    @Test func `what an item needs is what its own rights make its verdict rest on`() {
+        let guarded = ItemAccessControl(
+            protection: .whenUnlocked, operations: [:], defaultOperation: .userPresence)
+        let readGuarded = ItemAccessControl(
+            protection: .whenUnlocked, operations: [.decrypt: .userPresence],
+            defaultOperation: .always)
+        let bound = ItemAccessControl(
+            protection: .whenUnlocked, operations: [:], defaultOperation: .biometryCurrentSet
+        ).bound(to: [1])
+        for (rights, reading, adding) in [
+            (.plain(.whenUnlocked), [], []),
+            (.plain(.whenPasscodeSetThisDeviceOnly), .passcode, .passcode),
+            (guarded, .proof, .proof), (readGuarded, .proof, .proof),
+            (bound, [.proof, .biometry], [.proof, .biometry]),
+        ] as [(ItemAccessControl, ItemNeeds, ItemNeeds)] {
+            #expect(ItemNeeds(of: item(rights), toDo: .decrypt) == reading)
+            #expect(ItemNeeds(of: item(rights), toDo: .encrypt) == adding)
+        }
+        #expect(ItemNeeds(of: item(readGuarded), toDo: .delete).isEmpty)
+    }
+
     private enum Said: Equatable {
         case allowed
         case denied(Denial)

@@ -102,6 +102,18 @@ import Testing
             leader: (1, start), service: service, details)
     }
 
+    @Test func `a login is of the kind that its service and its being remote tell`() {
+        for (service, isRemote, kind) in [
+            ("crond", false, SessionKind.cron), ("cron", true, .cron), ("atd", false, .cron),
+            ("login", false, .seat), ("gdm-password", false, .seat), ("sshd", false, .seat),
+            ("sshd", true, .ssh), ("xrdp-sesman", true, .remoteDesktop),
+            ("vncserver", true, .remoteDesktop), ("gnome-remote-desktop", true, .remoteDesktop),
+            ("rlogin", true, .other),
+        ] {
+            #expect(login(service, isRemote: isRemote).kind == kind, "\(service), \(isRemote)")
+        }
+    }
+
     @Test func `facts of logins are those in which all of a user's logins agree`() {
         let (seat, other) = (login("gdm-password"), login("login", start: 2))
         let ssh = login("sshd", isRemote: true, start: 3)

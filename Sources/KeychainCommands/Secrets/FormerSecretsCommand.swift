@@ -51,10 +51,8 @@ struct FormerShowCommand: ParsableCommand {
         let former = try chosen.former(id, to: "show the former secret")
         let item = Item(
             reference: former.item, attributes: [.label: .string(former.label)],
-            accessControl: .plain(.whenUnlocked))
-        var shown = item
-        shown.secret = former.secret
-        try GetCommand.write(shown, from: chosen.asked)
+            accessControl: .plain(.whenUnlocked), secret: former.secret)
+        try GetCommand.write(item, from: chosen.asked)
     }
 }
 

@@ -255,9 +255,8 @@ extension SealContext {
     fileprivate func openNote(
         _ sealed: [UInt8], _ classKey: RawSpan
     ) throws(KeychainStoreError) -> FormerNote {
-        let context = try context(.former, nil)
         let plain = try sealed.withSpan { sealed throws(KeychainStoreError) in
-            try ItemSealing.open(sealed, .former, context: context, under: classKey)
+            try open(sealed, .former, nil, classKey)
         }
         guard let note = FormerNote(bytes: plain.releasedFromLockedMemory()) else {
             throw .corruptItem

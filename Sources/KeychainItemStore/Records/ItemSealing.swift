@@ -16,7 +16,8 @@ enum ItemSealing {
     }
 
     static func open(
-        _ sealed: RawSpan, _ part: SealContext.Part, context: [UInt8], under classKey: RawSpan
+        _ sealed: RawSpan, _ part: SealContext.Part, context: SealingContext,
+        under classKey: RawSpan
     ) throws(KeychainStoreError) -> SecretBytes {
         guard sealed.byteCount >= least else { throw .corruptItem }
         do {
@@ -42,8 +43,7 @@ extension SealContext {
     func openRecord(
         _ sealed: RawSpan, _ classKey: RawSpan
     ) throws(KeychainStoreError) -> AttributeRecord {
-        let plain = try ItemSealing.open(
-            sealed, .attributes, context: try context(.attributes, nil), under: classKey)
+        let plain = try open(sealed, .attributes, nil, classKey)
         let record: AttributeRecord
         do { record = try AttributeRecord(decoding: plain.releasedFromLockedMemory()) } catch {
             throw .corruptItem
@@ -65,8 +65,7 @@ extension SealContext {
     func openSecret(
         _ sealed: RawSpan, _ rights: ItemAccessControl, _ classKey: RawSpan
     ) throws(KeychainStoreError) -> SecretBytes {
-        let padded = try ItemSealing.open(
-            sealed, .secret, context: try context(.secret, rights), under: classKey)
+        let padded = try open(sealed, .secret, rights, classKey)
         guard let secret = SecretPadding.unpad(padded) else { throw .corruptItem }
         return secret
     }
@@ -109,18 +108,30 @@ struct SealContext: Sendable {
         private static let formerPurpose = Array("former".utf8)
     }
 
-    private static let contextBytes = 16 + 16 + 3 + 8 + 32
-
+    /// For sealing.
     func context(_ part: Part, _ rights: ItemAccessControl?) throws(KeychainStoreError) -> [UInt8] {
-        var context: [UInt8] = []
-        context.reserveCapacity(Self.contextBytes)
-        context += keychain
-        reference.append(identifierTo: &context)
+        try sealingContext(part, rights).bytes
+    }
+
+    /// Opens a part of the item.
+    func open(
+        _ sealed: RawSpan, _ part: Part, _ rights: ItemAccessControl?, _ classKey: RawSpan
+    ) throws(KeychainStoreError) -> SecretBytes {
+        try ItemSealing.open(
+            sealed, part, context: try sealingContext(part, rights), under: classKey)
+    }
+
+    private func sealingContext(
+        _ part: Part, _ rights: ItemAccessControl?
+    ) throws(KeychainStoreError) -> SealingContext {
+        var context = SealingContext()
+        context.append(keychain)
+        context.append(bigEndian: reference.number)
         context.append(reference.itemClass.rawValue)
         context.append(accessible.rawValue)
         context.append(part.rawValue)
         context.append(littleEndian: UInt64(bitPattern: generation))
-        if let rights { context += try rights.fingerprint() }
+        if let rights { context.append(try rights.fingerprint()) }
         return context
     }
 }
@@ -181,6 +192,6 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 extension [UInt8] {
     mutating func append(block: some Collection<UInt8>) {
         append(littleEndian: UInt32(clamping: block.count))
-        append(contentsOf: block)
+        append(piece: block)
     }
 }

@@ -84,7 +84,9 @@ enum BlindIndex {
     private static func beginning(_ purpose: UInt8, _ scope: Scope) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(usualMessage)
-        message += [purpose, scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
+        message.append(purpose)
+        message.append(scope.itemClass.rawValue)
+        message.append(scope.isSynchronizable ? 1 : 0)
         switch scope.place {
         case .group(let name), .listing(let name): message.append(block: name.utf8)
         case .anyList: break
@@ -168,8 +170,10 @@ struct FewestTerms {
 }
 
 extension ItemClass {
-    /// Attributes with an index entry of their own, the most selective first.
-    private var searchable: [AttributeName] {
+    /// Attributes with an index entry of their own, the most selective first. Each has a rule in its
+    /// class: without one its value would be in no entry, and all items that have the attribute under
+    /// one.
+    var searchable: [AttributeName] {
         switch self {
         case .genericPassword: Self.searchableGeneric
         case .internetPassword: Self.searchableInternet
@@ -186,8 +190,9 @@ extension ItemClass {
     ]
 
     /// Combinations of attributes with an index entry of their own, the longest first: all
-    /// attributes that tell items of the class apart, then the two that programs usually ask for.
-    private var combinations: [[AttributeName]] {
+    /// attributes that tell items of the class apart, then the two that programs usually ask for. Each
+    /// of them has a rule, as above.
+    var combinations: [[AttributeName]] {
         switch self {
         case .genericPassword: Self.combinedGeneric
         case .internetPassword: Self.combinedInternet
@@ -227,6 +232,7 @@ extension ItemClass {
             found.add(term, covering: names)
             break
         }
+        guard found.covered.count < wanted.count else { return found }
         for name in searchable where !found.covered.contains(name) {
             guard let term = single(name, wanted) else { continue }
             found.add(term, covering: [name])
@@ -243,7 +249,7 @@ extension ItemClass {
         var values: [(AttributeName, AttributeValue)] = []
         values.reserveCapacity(names.count)
         for name in names {
-            guard let value = attributes[name], attributeRules[name] != nil else { return nil }
+            guard let value = attributes[name] else { return nil }
             values.append((name, value))
         }
         return IndexTerm(values: values)

@@ -40,30 +40,30 @@ struct SearchPlan {
         self.matcher = matcher
         isCovered =
             matcher.query.hostOrSubdomain == nil
-            && matcher.query.attributes.keys.allSatisfy(fewest.covered.contains)
+            && matcher.query.attributes.count == fewest.covered.count
         let wanted = matcher.query.accessible.map(IndexFamily.init)
-        let entries =
-            isWhole
-            ? matcher.entries(.whole(exact), []) : matcher.entries(fewest.first, fewest.others)
-        lookUps.reserveCapacity(IndexFamily.all.count * entries.count)
+        lookUps.reserveCapacity(IndexFamily.all.count)
+        // A query may name a group twice; most name one, and then there is nothing to compare.
+        var seen: Set<Int64>?
+        matcher.eachEntry(
+            isWhole ? .whole(exact) : fewest.first, isWhole ? [] : fewest.others
+        ) { message, others in
+            if seen == nil, !lookUps.isEmpty { seen = Set(lookUps.map(\.first)) }
+            for family in IndexFamily.all where wanted == nil || wanted == family {
+                keys.withIndexKey(family) { key in
+                    let first = BlindIndex.token(message, key)
+                    guard seen?.insert(first).inserted ?? true else { return }
+                    lookUps.append(
+                        LookUp(
+                            family: family, first: first,
+                            others: others.map { BlindIndex.token($0, key) }))
+                }
+            }
+        }
         for family in IndexFamily.all where wanted == nil || wanted == family {
-            let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, entries) }
-            if added == nil { closed.append(family) }
+            if keys.withIndexKey(family, { _ in }) == nil { closed.append(family) }
         }
         statement = mergedStatement
-    }
-
-    private mutating func addLookUps(
-        _ family: IndexFamily, _ key: RawSpan, _ entries: [ItemMatcher.Entry]
-    ) {
-        var seen: Set<Int64> = []
-        for entry in entries {
-            let first = BlindIndex.token(entry.first, key)
-            // A query may name a group twice.
-            if entries.count > 1, !seen.insert(first).inserted { continue }
-            let others = entry.others.map { BlindIndex.token($0, key) }
-            lookUps.append(LookUp(family: family, first: first, others: others))
-        }
     }
 
     /// The rows after the given one that may match.
@@ -109,25 +109,21 @@ struct SearchPlan {
 }
 
 extension ItemMatcher {
-    /// The messages of the index entries that one item must all have, for any family.
-    fileprivate struct Entry {
-        let first: [UInt8]
-        let others: [[UInt8]]
-    }
-
-    fileprivate func entries(_ first: IndexTerm, _ others: [IndexTerm]) -> [Entry] {
-        var entries: [Entry] = []
+    /// Calls `body` with the messages of the index entries that one item must all have, the same for
+    /// any family.
+    fileprivate func eachEntry(
+        _ first: IndexTerm, _ others: [IndexTerm],
+        _ body: (_ first: [UInt8], _ others: [[UInt8]]) -> Void
+    ) {
         scope.eachPlace { place in
             for isSynchronizable in query.synchronizable.values {
                 let scope = BlindIndex.Scope(
                     itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
-                entries.append(
-                    Entry(
-                        first: BlindIndex.message(first, scope),
-                        others: others.map { BlindIndex.message($0, scope) }))
+                body(
+                    BlindIndex.message(first, scope),
+                    others.map { BlindIndex.message($0, scope) })
             }
         }
-        return entries
     }
 }
 
@@ -210,11 +206,14 @@ extension SearchPlan {
 
     private func values(after row: Int64) -> [Value] {
         var values: [Value] = []
-        values.reserveCapacity(lookUps.reduce(0) { $0 + 2 + $1.others.count })
-        for lookUp in lookUps {
-            values.append(.integer(lookUp.first))
+        // Each look-up has as many further entries as the first.
+        values.reserveCapacity(lookUps.count * (2 + (lookUps.first?.others.count ?? 0)))
+        for place in lookUps.indices {
+            values.append(.integer(lookUps[place].first))
             values.append(.integer(row))
-            for token in lookUp.others { values.append(.integer(token)) }
+            for other in lookUps[place].others.indices {
+                values.append(.integer(lookUps[place].others[other]))
+            }
         }
         return values
     }
@@ -226,14 +225,14 @@ extension SearchPlan {
 enum MergedLookUps {
     private static let most = 8
     private static let mostOthers = 3
-    private static let queries = (1...most).map { lookUps in
+    private static let queries = (1...most).flatMap { lookUps in
         (0...mostOthers).map { Query(statement(lookUps, others: $0)) }
     }
 
     /// nil for more look-ups than most searches need.
     static func query(_ lookUps: Int, others: Int) -> Query? {
         guard (1...most).contains(lookUps), (0...mostOthers).contains(others) else { return nil }
-        return queries[lookUps - 1][others]
+        return queries[(lookUps - 1) * (mostOthers + 1) + others]
     }
 
     static func statement(_ lookUps: Int, others: Int) -> String {
