@@ -506,7 +506,7 @@ let package = Package(
             "SecretServiceTests",
             [
                 "CKeychainLinux", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
-                "MessageBus", "SecretService",
+                "MessageBus", "SecretService", "SystemTestSupport",
             ]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),

@@ -311,3 +311,5 @@ void kc_wait_for_hang_up(int socket, int process) {
     while (poll(items, 2, -1) < 0 && errno == EINTR) {
     }
 }
+
+uint8_t kc_load_byte(const uint8_t *byte) { return __atomic_load_n(byte, __ATOMIC_ACQUIRE); }

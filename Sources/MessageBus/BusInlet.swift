@@ -29,6 +29,12 @@ final class BusInlet {
     private static let firstLook = 1024
     /// A bus writes heads at once. This is for one that does not.
     private static let patience: Duration = .seconds(1)
+    /// The kernel cuts what is longer into pieces, and a look ends with the piece that has descriptors.
+    /// Heads that are used have some hundred bytes; a path alone may have any number.
+    private static let longestHead = 16 * 1024
+    /// Of a call or a signal: above what any call may have. The library ends its connection at 128 MiB,
+    /// which a message may reach on the bus, since the bus adds the sender after it has looked.
+    private static let longestMessage = 32 * 1024 * 1024
     /// For another thread to begin.
     private static let beginning: Duration = .seconds(10)
     private static let mostPassed = 64
@@ -46,6 +52,8 @@ final class BusInlet {
     private var waiting = 0..<0
     /// Bytes that are still to come of the message that is being passed on.
     private var rest = 0
+    /// The rest of the message is read and not passed on.
+    private var isSkipping = false
     /// Goes to the library with the first waiting byte.
     private var process: Descriptor?
     private var hasGreeted = false
@@ -92,7 +100,8 @@ final class BusInlet {
     // MARK: From the bus
 
     private func read() -> Bool {
-        guard rest == 0 else { return take() }
+        guard rest == 0 else { return isSkipping ? skip() : take() }
+        isSkipping = false
         brought = nil
         guard let seen = look(Self.firstLook) else { return false }
         return MessageHead.begins(with: chunk[0]) ? beginMessage(seen) : beginLine(seen)
@@ -100,13 +109,16 @@ final class BusInlet {
 
     private func beginMessage(_ seen: Int) -> Bool {
         guard seen >= MessageHead.fixedBytes, var head = MessageHead(fixed: chunk) else {
-            return isIncomplete(seen)
+            if isOverdue() { end() }
+            return false
         }
         hasGreeted = true
-        // None that is used has a head as long.
-        guard head.headBytes <= chunk.count else { return beginUnread(head) }
+        guard head.allBytes <= Self.longestMessage || head.kind == .reply else {
+            return beginSkipping(head)
+        }
+        guard head.headBytes <= Self.longestHead else { return beginUnread(head) }
         guard seen >= head.headBytes || look(head.headBytes) == head.headBytes else {
-            return isEnded ? false : isIncomplete(head.allBytes)
+            return !isEnded && isOverdue() && beginUnread(head)
         }
         guard head.readFields(chunk) else { return beginUnread(head) }
         return head.attached == .none ? begin(head.allBytes) : begin(head)
@@ -117,17 +129,17 @@ final class BusInlet {
         // What is neither is the library's to refuse.
         guard !hasGreeted else { return begin(seen) }
         guard let end = chunk[..<seen].firstIndex(of: UInt8(ascii: "\n")) else {
-            return isIncomplete(seen)
+            // What does not come is the library's to miss.
+            return isOverdue() && begin(seen)
         }
         return begin(end + 1)
     }
 
-    /// Waits for more. What does not come is the library's to miss.
-    private func isIncomplete(_ bytes: Int) -> Bool {
+    /// Whether the bus has had its time to say more.
+    private func isOverdue() -> Bool {
         let since = incompleteSince ?? .now
         incompleteSince = since
-        guard since.duration(to: .now) > Self.patience else { return false }
-        return begin(bytes)
+        return since.duration(to: .now) > Self.patience
     }
 
     private func begin(_ bytes: Int) -> Bool {
@@ -141,6 +153,20 @@ final class BusInlet {
         incompleteSince = nil
         rest = head.allBytes
         return takeDropping()
+    }
+
+    private func beginSkipping(_ head: MessageHead) -> Bool {
+        let isBegun = beginUnread(head)
+        isSkipping = true
+        waiting = 0..<0
+        return isBegun && skip()
+    }
+
+    /// False: there is nothing to pass on.
+    private func skip() -> Bool {
+        while rest > 0, take() { waiting = 0..<0 }
+        wipe()
+        return false
     }
 
     private func take() -> Bool {
@@ -172,6 +198,8 @@ final class BusInlet {
     private func end() {
         isEnded = true
         _ = shutdown(library.number, Int32(SHUT_WR))
+        // A thread that hangs with the bus's socket would keep the name.
+        _ = shutdown(bus.number, Int32(SHUT_RDWR))
     }
 
     // MARK: With descriptors
@@ -214,30 +242,25 @@ final class BusInlet {
     ///
     /// Rather than hang, the connection ends where too many threads hang.
     private func takeDropping() -> Bool {
-        let (bus, first) = (bus, chunk[0])
-        let readFirst: @Sendable () -> Void = {
-            var byte: UInt8 = 0
-            // Safe: writes the one byte.
-            _ = unsafe recv(bus.number, &byte, 1, 0)
-        }
-        guard dropping.makeRoom(), dropping.letGo(readFirst), waitForSecondByte(),
+        let (bus, first) = (bus, FirstByte())
+        guard dropping.makeRoom(), dropping.letGo({ first.read(from: bus) }), wait(for: first),
             let count = receive(min(rest, chunk.count) - 1, 0, at: 1)
         else {
             end()
             return false
         }
-        chunk[0] = first
+        chunk[0] = first.value
         rest -= 1 + count
         waiting = 0..<1 + count
         return true
     }
 
-    /// Until the first one is read, which is a letter. The second is the kind, a small number.
-    private func waitForSecondByte() -> Bool {
+    /// A look at the socket would not do: it takes part in the descriptors, and may be the last to let
+    /// them go.
+    private func wait(for first: FirstByte) -> Bool {
         let deadline = ContinuousClock.now + Self.beginning
         while ContinuousClock.now < deadline {
-            if look(1) != nil, !MessageHead.begins(with: chunk[0]) { return true }
-            if isEnded { return false }
+            if MessageHead.begins(with: first.value) { return true }
             usleep(50)
         }
         return false
@@ -293,5 +316,31 @@ final class BusInlet {
         unsafe chunk.withUnsafeMutableBytes {
             unsafe explicit_bzero($0.baseAddress!, $0.count)
         }
+    }
+}
+
+/// The first byte of a message, read by a thread that may hang on what comes with it. The kernel writes
+/// the byte before it lets the descriptors go, and both before another thread's turn to read.
+@safe private final class FirstByte: @unchecked Sendable {
+    private let place: UnsafeMutablePointer<UInt8>
+
+    // Safe: the one byte lives as long as the object, which the reading thread holds.
+    init() {
+        unsafe place = .allocate(capacity: 1)
+        unsafe place.initialize(to: 0)
+    }
+
+    // Safe: as above.
+    deinit { unsafe place.deallocate() }
+
+    /// 0 until it is there.
+    var value: UInt8 {
+        // Safe: an atomic look at the byte.
+        unsafe kc_load_byte(place)
+    }
+
+    func read(from bus: Descriptor) {
+        // Safe: writes the one byte.
+        _ = unsafe recv(bus.number, place, 1, 0)
     }
 }

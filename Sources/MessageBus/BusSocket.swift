@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
@@ -10,9 +11,13 @@ enum BusSocket {
     ]
 
     /// Connects, without waiting for a bus whose backlog is full. No read or write waits either.
+    ///
+    /// A bus of another user's is none: it could name any program as the one that speaks. A name that an
+    /// ended bus has left can be taken by any user.
     static func connect(_ address: String) throws(BusFailure) -> Descriptor {
         guard let name = name(in: address),
-            let connected = try? SocketAddress.connectAtOnce(to: name)
+            let connected = try? SocketAddress.connectAtOnce(to: name),
+            let peer = try? PeerCredentials(of: connected), peer.user == geteuid()
         else { throw .unreachable }
         return connected
     }

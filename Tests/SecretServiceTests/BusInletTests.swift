@@ -173,6 +173,48 @@ internal import Testing
         #expect(began.duration(to: .now) < .seconds(10))
     }
 
+    /// The kernel cuts so long a head into pieces, so that no look sees all of it.
+    @Test func `a socket that lingers behind a long head holds no message up`() throws {
+        let path = "/" + String(repeating: "a", count: 40_000)
+        let message = WrittenMessage(path: path, descriptors: 1, body: [1, 2, 3])
+        try say(message.bytes, lingering(seconds: 20))
+        let began = ContinuousClock.now
+        #expect(inlet.pass())
+        #expect(heard().bytes.suffix(3) == [1, 2, 3])
+        #expect(began.duration(to: .now) < .seconds(10))
+    }
+
+    @Test func `a head whose end does not come is passed on without its descriptor`() throws {
+        let message = WrittenMessage(descriptors: 1).bytes
+        let (reading, writing) = try Descriptor.pipe()
+        say(Array(message[..<20]), writing)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !inlet.pass(), .now < deadline { Wait.pause(milliseconds: 10) }
+        #expect(heard().bytes == Array(message[..<20]))
+        withExtendedLifetime(reading) {}
+    }
+
+    @Test func `a call that is longer than any goes nowhere, and the next one comes`() throws {
+        var message = WrittenMessage(descriptors: 1).bytes
+        let length = 33 * 1024 * 1024
+        for place in 0..<4 { message[4 + place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+        say(message)
+        var left = length
+        let piece = [UInt8](repeating: 7, count: 64 * 1024)
+        while left > 0 {
+            let count = unsafe piece.withUnsafeBytes {
+                unsafe send(
+                    bus.number, $0.baseAddress, min(left, $0.count), Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 { left -= count }
+            #expect(!inlet.pass())
+        }
+        let next = WrittenMessage(member: "Next").bytes
+        say(next)
+        while !inlet.pass() {}
+        #expect(heard().bytes == next)
+    }
+
     @Test func `a head that can't be read goes on as it is`() throws {
         var bytes = WrittenMessage(descriptors: 1).bytes
         // The type of its first field.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import KeychainLinuxSystem
+internal import SystemTestSupport
 internal import Testing
 
 @testable internal import MessageBus
@@ -51,6 +54,29 @@ internal import Testing
 }
 
 @Suite struct BusSocketTests {
+    /// Listens under an abstract name as the account of that number, and says so.
+    private static let listener = """
+        import os, socket, sys, time
+        os.setresuid(*[int(sys.argv[2])] * 3)
+        bus = socket.socket(socket.AF_UNIX)
+        bus.bind("\\0" + sys.argv[1])
+        bus.listen()
+        os.write(3, b"x")
+        time.sleep(600)
+        """
+
+    @Test(.enabled(if: geteuid() == 0), arguments: [(0, true), (65_534, false)] as [(Int, Bool)])
+    func `a bus of another user's is none`(user: Int, isTaken: Bool) throws {
+        let name = "keychain-test-\(getpid())-\(user)"
+        let (reading, writing) = try Descriptor.pipe()
+        let bus = try Python(
+            Self.listener, [name, "\(user)"], passing: [(writing.number, 3)])
+        defer { bus.end() }
+        try Wait.until(Wait.input, reading.number, deadline: .now + .seconds(30))
+        let connected = try? BusSocket.connect("unix:abstract=\(name)")
+        #expect((connected != nil) == isTaken)
+    }
+
     @Test func `an address names a path or an abstract name`() {
         #expect(BusSocket.name(in: "unix:path=/run/bus,guid=12") == Array("/run/bus".utf8))
         #expect(BusSocket.name(in: "unix:abstract=/tmp/x") == [0] + Array("/tmp/x".utf8))
@@ -69,6 +95,8 @@ internal import Testing
 struct WrittenMessage: Sendable {
     var kind: UInt8 = 1
     var serial: UInt32 = 7
+    /// nil for none.
+    var path: String?
     var member = "Ping"
     var sender = ":1.7"
     var signature = ""
@@ -78,6 +106,7 @@ struct WrittenMessage: Sendable {
 
     var bytes: [UInt8] {
         var fields: [UInt8] = []
+        if let path { add(1, "o", text(path), to: &fields) }
         add(3, "s", text(member), to: &fields)
         add(7, "s", text(sender), to: &fields)
         if !signature.isEmpty {

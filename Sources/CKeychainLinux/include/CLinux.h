@@ -42,6 +42,9 @@ ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
 /// each close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);
 
+/// A byte that another thread has the kernel write.
+uint8_t kc_load_byte(const uint8_t *byte);
+
 /// Closes a peer's connection without waiting for descriptors that the peer has put in it. The last
 /// close of a socket with SO_LINGER takes as long as its owner has set, and a socket that lies
 /// unread in a connection is closed with the connection.
