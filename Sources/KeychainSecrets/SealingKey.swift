@@ -140,7 +140,7 @@ package struct SealingKey: ~Copyable, Sendable {
     }
 
     package borrowing func open(
-        _ sealed: RawSpan, context: SealingContext
+        _ sealed: RawSpan, context: ContextBytes
     ) throws(SecretsError) -> SecretBytes {
         // Safe: the context stays where it is until the call has returned, and its span with it.
         try unsafe sealed.openSealed(
@@ -148,8 +148,8 @@ package struct SealingKey: ~Copyable, Sendable {
     }
 }
 
-/// The context of what is opened at each read: on the stack, where its bytes cost no allocation.
-package struct SealingContext {
+/// The bytes of the context of what each read opens: on the stack, where they cost no allocation.
+package struct ContextBytes {
     /// What an item's parts are bound to: keychain 16, item 16, class, accessibility, part,
     /// generation 8, fingerprint 32.
     fileprivate private(set) var content = InlineArray<75, UInt8>(repeating: 0)

@@ -190,8 +190,20 @@ internal import Testing
         say(Array(message[..<20]), writing)
         let deadline = ContinuousClock.now + .seconds(30)
         while !inlet.pass(), .now < deadline { Wait.pause(milliseconds: 10) }
-        #expect(heard().bytes == Array(message[..<20]))
+        let (bytes, descriptor) = heard()
+        #expect(bytes == Array(message[..<20]) && descriptor == nil)
         withExtendedLifetime(reading) {}
+    }
+
+    @Test func `where not even a head begins the connection ends, on both sides`() {
+        say(Array(WrittenMessage().bytes[..<5]))
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !inlet.pass(), .now < deadline { Wait.pause(milliseconds: 10) }
+        for end in [library, bus] {
+            var byte: UInt8 = 0
+            let count = unsafe recv(end.number, &byte, 1, 0)
+            #expect(count == 0)
+        }
     }
 
     @Test func `a call that is longer than any goes nowhere, and the next one comes`() throws {

@@ -16,7 +16,7 @@ enum ItemSealing {
     }
 
     static func open(
-        _ sealed: RawSpan, _ part: SealContext.Part, context: SealingContext,
+        _ sealed: RawSpan, _ part: SealContext.Part, context: ContextBytes,
         under classKey: RawSpan
     ) throws(KeychainStoreError) -> SecretBytes {
         guard sealed.byteCount >= least else { throw .corruptItem }
@@ -110,7 +110,7 @@ struct SealContext: Sendable {
 
     /// For sealing.
     func context(_ part: Part, _ rights: ItemAccessControl?) throws(KeychainStoreError) -> [UInt8] {
-        try sealingContext(part, rights).bytes
+        try contextBytes(part, rights).bytes
     }
 
     /// Opens a part of the item.
@@ -118,13 +118,13 @@ struct SealContext: Sendable {
         _ sealed: RawSpan, _ part: Part, _ rights: ItemAccessControl?, _ classKey: RawSpan
     ) throws(KeychainStoreError) -> SecretBytes {
         try ItemSealing.open(
-            sealed, part, context: try sealingContext(part, rights), under: classKey)
+            sealed, part, context: try contextBytes(part, rights), under: classKey)
     }
 
-    private func sealingContext(
+    private func contextBytes(
         _ part: Part, _ rights: ItemAccessControl?
-    ) throws(KeychainStoreError) -> SealingContext {
-        var context = SealingContext()
+    ) throws(KeychainStoreError) -> ContextBytes {
+        var context = ContextBytes()
         context.append(keychain)
         context.append(bigEndian: reference.number)
         context.append(reference.itemClass.rawValue)
