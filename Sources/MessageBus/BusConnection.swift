@@ -34,8 +34,14 @@ package enum BusFailure: Error, Equatable, Sendable {
     /// Whether the library has read all that it was given.
     private var hasRead = true
 
+    /// The connection that may pass descriptors; nil for none.
+    package var descriptorSender: String? {
+        get { inlet.descriptorSender }
+        set { inlet.descriptorSender = newValue }
+    }
+
     /// Connects and waits for the bus's greeting. Of what programs attach to their messages, the one
-    /// descriptor of a call to `descriptorMember` is taken, and no other.
+    /// descriptor of a call of `descriptorSender` to `descriptorMember` is taken, and no other.
     package init(address: String, descriptorMember: String? = nil) throws(BusFailure) {
         let socket = try BusSocket.connect(address)
         let (input, library) = try BusConnection.pair()
@@ -106,6 +112,7 @@ package enum BusFailure: Error, Equatable, Sendable {
             // The library is given one at a time, so that was the last.
             hasRead = true
             message.brought = inlet.takeBrought(serial: message.serial, sender: message.sender)
+            message.wholeBytes = inlet.messageBytes
             return .message(message)
         }
         switch -processed {

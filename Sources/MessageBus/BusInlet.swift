@@ -11,7 +11,7 @@ internal import KeychainLinuxSystem
 /// socket. The bytes are read here, and the kernel lets a descriptor go unopened when the first byte
 /// of its message is read with no room for it. Another thread reads that byte, since the last copy
 /// of a socket may linger. Two kinds are taken: a process of which the bus itself tells, which the
-/// library gets, and the one that a call to `descriptorMember` brings.
+/// library gets, and the one that a call of `descriptorSender` to `descriptorMember` brings.
 final class BusInlet {
     /// What a message brought that the library does not know of.
     struct Brought {
@@ -45,6 +45,10 @@ final class BusInlet {
     /// The end that the library reads from is the other one.
     private let library: Descriptor
     private let descriptorMember: String?
+    /// The one connection of which descriptors are taken: those of any other could linger in its place.
+    var descriptorSender: String?
+    /// Of the whole message that was begun last.
+    private(set) var messageBytes = 0
     private let passed = PassedDescriptors(atMost: mostPassed)
     private let dropping = PassedDescriptors(atMost: mostDropping)
     private var chunk = [UInt8](repeating: 0, count: chunkBytes)
@@ -113,6 +117,7 @@ final class BusInlet {
             return false
         }
         hasGreeted = true
+        messageBytes = head.allBytes
         guard head.allBytes <= Self.longestMessage || head.kind == .reply else {
             return beginSkipping(head)
         }
@@ -227,7 +232,7 @@ final class BusInlet {
     private func take(_ found: inout Descriptor?, with head: MessageHead) -> Bool {
         if head.kind == .reply, head.sender == BusConnection.itself { return takeProcess() }
         guard let descriptorMember, head.kind == .call, head.member == descriptorMember,
-            passed.makeRoom()
+            let descriptorSender, head.sender == descriptorSender, passed.makeRoom()
         else { return takeDropping() }
         let taken = takePassed()
         guard let number = taken, number >= 0 else {

@@ -19,6 +19,8 @@ package enum BusReadError: Error, Equatable, Sendable {
     private let message: OpaquePointer
     /// What came with it beside its bytes.
     var brought: BusInlet.Brought?
+    /// The length of one that came from the bus.
+    package internal(set) var wholeBytes = 0
 
     /// Takes over the caller's reference.
     // Safe: only stores the pointer, whose reference is this object's from now on.
@@ -121,15 +123,13 @@ package enum BusReadError: Error, Equatable, Sendable {
         return value
     }
 
-    /// The one descriptor that a program passed, which can be had once. Where too many are open,
-    /// it was not taken, and `.tooLong` is thrown.
-    package func descriptor() throws(BusReadError) -> Descriptor {
+    /// The one descriptor that a program passed, which can be had once; nil where it was not taken.
+    package func descriptor() throws(BusReadError) -> Descriptor? {
         // The inlet left a number in its place.
         _ = try uint32()
         guard attached == .one else { throw .mismatch }
-        guard let passed = brought?.descriptor else { throw .tooLong }
-        brought?.descriptor = nil
-        return passed
+        defer { brought?.descriptor = nil }
+        return brought?.descriptor
     }
 
     /// A process of which the bus itself tells, held by a descriptor.

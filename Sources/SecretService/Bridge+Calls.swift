@@ -16,19 +16,26 @@ extension Bridge {
         guard let sender = message.sender else { throw .accessDenied }
         guard let path = message.path, let object = ObjectPath(path) else { throw .unknownObject }
         // Before a secret is copied.
-        guard calls.count < Limits.calls, let peer = peer(sender),
-            peer.callsUnderWay < peer.mostCalls
+        guard calls.count < Limits.calls, let peer = peer(sender), hasRoom(for: message, of: peer)
         else { throw .limitsExceeded }
         let request = try ServiceRequest(message, to: object)
         // Descriptors are this process's until the call has its answer.
         guard message.attached == request.attached else {
             throw .invalidArguments("The call brings other descriptors than it takes")
         }
-        guard hasRoom(for: request), request.attached == .none || hasRoomForDescriptor else {
-            throw .limitsExceeded
-        }
         peer.waiting.append(admit(message, from: peer, to: object, request))
         proceed(peer)
+    }
+
+    /// One program leaves room for all others, and those that are not known yet count as one program.
+    private func hasRoom(for message: BusMessage, of peer: Peer) -> Bool {
+        let ofProgram = calls.values.filter { $0.peer.isLike(peer) }
+        func bytes(_ calls: some Sequence<Call>) -> Int {
+            calls.reduce(message.bytesOfCall) { $0 + $1.message.bytesOfCall }
+        }
+        return peer.callsUnderWay < peer.mostCalls && ofProgram.count < Limits.callsOfGroup
+            && bytes(calls.values) <= Limits.bytesUnderWay
+            && bytes(ofProgram) <= Limits.bytesOfGroup
     }
 
     /// Begins the peer's next call, where none is being done.
@@ -229,6 +236,11 @@ extension Result where Success == Outcome, Failure == ServiceError {
         guard case .setAlias = request, case .failure(.isLocked) = self else { return self }
         return .failure(.accessDenied)
     }
+}
+
+extension BusMessage {
+    /// With what is copied out of it.
+    fileprivate var bytesOfCall: Int { 2 * wholeBytes }
 }
 
 extension Peer {

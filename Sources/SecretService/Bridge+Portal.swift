@@ -11,14 +11,18 @@ extension Bridge {
     func retrieve(
         _ asked: PortalRequest, for call: Call, as portal: IntroducedPeer
     ) throws(ServiceError) {
-        guard call.peer.mayBePortal else { throw .accessDenied }
+        guard call.peer.mayBePortal, call.peer.name == bus.descriptorSender else {
+            throw .accessDenied
+        }
+        // Too many of the portal's are open.
+        guard let output = asked.output else { throw .limitsExceeded }
         let ofApplication = retrieving.values.count { $0.application == asked.application }
         guard retrieving.count < Limits.portalRequests,
             ofApplication < Limits.portalRequestsOfApplication
         else { throw .limitsExceeded }
         retrieving[call.number] = asked
         let retrieval = PortalRetrieval(
-            request: asked, portal: portal, keychains: keychains, context: call.peer.context,
+            application: asked.application, output: output, portal: portal, keychains: keychains, context: call.peer.context,
             cancellation: call.cancellation)
         let (number, inbox) = (call.number, inbox)
         self.portal.submit {
@@ -58,11 +62,6 @@ extension Bridge {
         default: return try introspect(call, [])
         }
     }
-
-    /// Whether one more call may bring a descriptor.
-    var hasRoomForDescriptor: Bool {
-        calls.values.count { $0.request.attached != .none } < Limits.descriptors
-    }
 }
 
 /// How a request of the portal's ended, in the portal's numbers.
@@ -76,24 +75,25 @@ enum PortalResponse: UInt32, Sendable {
 
 /// One request of the portal's, as another thread does it.
 private struct PortalRetrieval: Sendable {
-    let request: PortalRequest
+    let application: PortalApplication
+    let output: Descriptor
     let portal: IntroducedPeer
     let keychains: any PeerKeychains
     let context: AuthenticationContext
     let cancellation: Cancellation
 
     func response() throws(ServiceError) -> PortalResponse {
-        let application: IntroducedPeer
+        let peer: IntroducedPeer
         do throws(RequestError) {
-            application = try keychains.introduce(request.application, by: portal)
+            peer = try keychains.introduce(application, by: portal)
         } catch { throw ServiceError(error) }
-        defer { keychains.forget(application) }
-        guard let output = PassedOutput(request.output) else {
+        defer { keychains.forget(peer) }
+        guard let output = PassedOutput(output) else {
             throw .invalidArguments("The descriptor is no pipe or socket to write to")
         }
         let secret = PortalSecret(
-            application: request.application,
-            endpoint: keychains.endpoint(of: application, transfer: nil, over: nil),
+            application: application,
+            endpoint: keychains.endpoint(of: peer, transfer: nil, over: nil),
             context: context, cancellation: cancellation)
         do throws(RequestError) {
             let value = try secret.value()

@@ -61,8 +61,6 @@ package final class Bridge {
     private var seen: [String: UInt64] = [:]
     /// From then on the bus tells of each connection that comes.
     private var started = BootClock.nanoseconds
-    /// Bytes of secrets in calls that are not answered.
-    private var secretBytes = 0
 
     package init(_ bus: BusConnection, _ keychains: any PeerKeychains) throws(Failure) {
         guard let wake = BusWake() else { throw .outOfDescriptors }
@@ -82,6 +80,10 @@ package final class Bridge {
             "type='signal',sender='\(BusConnection.itself)',member='NameOwnerChanged',"
             + "path='/org/freedesktop/DBus'"
         ask("AddMatch", [.text(match)]) { [unowned self] _ in started = BootClock.nanoseconds }
+        // After that, so that no later owner is missed.
+        ask("GetNameOwner", [.text(PortalRequest.owner)]) { [unowned self] reply in
+            bus.descriptorSender = try? reply.text(atMost: Limits.name)
+        }
         // Neither replaced by another nor replacing one.
         ask("RequestName", [.text(Names.service), .uint32(Self.doNotQueue)]) { reply in
             taken = (try? reply.uint32()) ?? 0
@@ -179,20 +181,13 @@ package final class Bridge {
         calls[call.number] = call
         deadlines.append((call.number, call.deadline))
         peer.callsUnderWay += 1
-        secretBytes += call.request.secretBytes
         return call
-    }
-
-    /// Whether there is room for the secret that a call brings.
-    func hasRoom(for request: ServiceRequest) -> Bool {
-        secretBytes + request.secretBytes <= Limits.secretBytesUnderWay
     }
 
     /// False for a call that has ended already.
     func end(_ call: Call) -> Bool {
         guard calls.removeValue(forKey: call.number) != nil else { return false }
         call.peer.callsUnderWay -= 1
-        secretBytes -= call.request.secretBytes
         return true
     }
 
@@ -214,12 +209,14 @@ package final class Bridge {
         }
     }
 
-    /// Only connections' own names matter, which begin with a colon and are given once.
+    /// Only the portal's name matters, and connections' own, which begin with a colon and are given once.
     private func nameChanged(_ message: BusMessage) {
-        guard let name = try? message.text(atMost: Limits.name), name.hasPrefix(":"),
+        guard let name = try? message.text(atMost: Limits.name),
             (try? message.text(atMost: Limits.name)) != nil,
             let new = try? message.text(atMost: Limits.name)
         else { return }
+        if name == PortalRequest.owner { bus.descriptorSender = new.isEmpty ? nil : new }
+        guard name.hasPrefix(":") else { return }
         if new.isEmpty {
             seen[name] = nil
             if let peer = peers[name] { forget(peer) }

@@ -156,12 +156,4 @@ extension ServiceRequest {
     var attached: AttachedDescriptors {
         if case .retrieveSecret = self { .one } else { .none }
     }
-
-    /// Of the secret that it brings.
-    var secretBytes: Int {
-        switch self {
-        case .createItem(_, let sent, _), .setSecret(let sent): sent.value.bytes.count
-        default: 0
-        }
-    }
 }

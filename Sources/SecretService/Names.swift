@@ -31,8 +31,10 @@ enum Limits {
     /// Of GetSecrets' answer.
     static let secretsAtOnce = 1000
     static let secretBytesAtOnce = 32 * 1024 * 1024
-    /// Of secrets in calls that are not answered, of all programs: a message and its copy have each.
-    static let secretBytesUnderWay = 64 * 1024 * 1024
+    /// Of calls that are not answered, with what is copied out of them: of all programs, and of
+    /// programs of one name.
+    static let bytesUnderWay = 160 * 1024 * 1024
+    static let bytesOfGroup = bytesUnderWay / 2
     /// Properties that a call gives a new object.
     static let properties = 16
     /// Paths that an argument names.
@@ -46,9 +48,11 @@ enum Limits {
     static let callsOfPeer = 64
     static let callsOfStranger = 16
     static let calls = 1024
+    /// Of programs of one name, however many connections they have.
+    static let callsOfGroup = 256
     static let sessionsOfPeer = 64
     static let sessions = 1024
-    /// Of programs of one name, however many connections they have.
+    /// Of programs of one name.
     static let sessionsOfGroup = 256
     static let promptsOfPeer = 16
     /// Questions that stand at once, of all programs and of one: others wait.
@@ -57,8 +61,6 @@ enum Limits {
     /// Requests of the desktop's portal, and those of them for one application: each has a thread.
     static let portalRequests = 16
     static let portalRequestsOfApplication = 4
-    /// Calls that bring a descriptor, before and while they are done.
-    static let descriptors = 64
     static let peers = 512
     /// Of them, connections of programs of one name.
     static let peersOfGroup = 128

@@ -62,6 +62,11 @@ final class Peer {
     /// False for one of which it was never known.
     func isOf(_ group: String?) -> Bool { latest.map { $0.group == group } ?? false }
 
+    /// Whether both are of one group, or neither was ever known.
+    func isLike(_ other: Peer) -> Bool {
+        (latest == nil) == (other.latest == nil) && group == other.group
+    }
+
     var isDormant: Bool {
         if case .dormant = state { true } else { false }
     }

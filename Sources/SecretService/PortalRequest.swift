@@ -5,6 +5,8 @@ internal import MessageBus
 
 /// What the desktop's portal asks for in an application's name.
 struct PortalRequest: Sendable {
+    /// Of the one connection whose descriptors are taken.
+    static let owner = "org.freedesktop.portal.Desktop"
     static let path = "/org/freedesktop/portal/desktop"
     static let handles = path + "/request/"
     static let version: UInt32 = 1
@@ -14,8 +16,8 @@ struct PortalRequest: Sendable {
     /// The path of the object by which the portal takes the request back.
     let handle: String
     let application: PortalApplication
-    /// Where the secret is to be written.
-    let output: Descriptor
+    /// Where the secret is to be written; nil where it was not taken.
+    let output: Descriptor?
 }
 
 extension ServiceMember {

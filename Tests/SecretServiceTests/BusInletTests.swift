@@ -24,6 +24,7 @@ internal import Testing
         let (library, given) = try Self.pair()
         (self.bus, self.library) = (bus, library)
         inlet = BusInlet(bus: inner, library: given, descriptorMember: Self.member)
+        inlet.descriptorSender = ":1.7"
     }
 
     private static func pair() throws -> (Descriptor, Descriptor) {
@@ -80,7 +81,7 @@ internal import Testing
         say(Array(message[20...]))
         var all: [UInt8] = []
         while inlet.pass() { all += heard().bytes }
-        #expect(all == message)
+        #expect(all == message && inlet.messageBytes == message.count)
     }
 
     @Test func `an end is passed on, once`() {
@@ -109,6 +110,8 @@ internal import Testing
         // A program's answer, and its signal.
         WrittenMessage(kind: 2, member: "RetrieveSecret", signature: "h", descriptors: 1),
         WrittenMessage(kind: 4, member: "RetrieveSecret", signature: "h", descriptors: 1),
+        // Another connection's call.
+        WrittenMessage(member: "RetrieveSecret", sender: ":1.8", signature: "h", descriptors: 1),
     ]
 
     @Test(arguments: unasked)
@@ -124,7 +127,7 @@ internal import Testing
         let isRead = head.readFields(bytes)
         #expect(isRead)
         #expect(head.signature == "u" && head.attached == AttachedDescriptors.none)
-        let brought = try #require(inlet.takeBrought(serial: 7, sender: ":1.7"))
+        let brought = try #require(inlet.takeBrought(serial: 7, sender: message.sender))
         #expect(brought.attached == (message.descriptors == 1 ? .one : .several))
         #expect(brought.signature == "h" && brought.descriptor == nil)
     }
@@ -248,6 +251,15 @@ internal import Testing
         #expect(!isLetGo(reading, within: 0))
         brought = nil
         #expect(isLetGo(reading, within: 10_000))
+    }
+
+    @Test func `while no connection may bring one, none is taken`() throws {
+        inlet.descriptorSender = nil
+        let reading = try sayWithPipe(asked)
+        #expect(inlet.pass())
+        #expect(isLetGo(reading, within: 10_000))
+        let brought = inlet.takeBrought(serial: 7, sender: ":1.7")
+        #expect(brought?.attached == .one && brought?.descriptor == nil)
     }
 
     @Test func `what is not fetched is let go with the next message`() throws {

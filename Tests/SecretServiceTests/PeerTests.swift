@@ -52,6 +52,27 @@ internal import Testing
         peer.state = .known(IntroducedPeer(handle: 2, group: nil))
         #expect(peer.isOf(nil) && !peer.isOf("exe:/a"))
     }
+
+    @Test func `programs of one group are alike, and so are those that were never known`() {
+        let other = Peer(":1.2", serial: 2, mayAsk: true)
+        #expect(peer.isLike(other))
+        // A program that can't be told apart is another than one that is not known yet.
+        var (own, its): (String?, String?) = (nil, nil)
+        func become(_ group: String?, _ peer: Peer) {
+            peer.state = .known(IntroducedPeer(handle: 1, group: group))
+        }
+        become(own, peer)
+        #expect(!peer.isLike(other))
+        become(its, other)
+        #expect(peer.isLike(other))
+        (own, its) = ("exe:/a", "exe:/b")
+        become(own, peer)
+        #expect(!peer.isLike(other))
+        become(its, other)
+        #expect(!peer.isLike(other))
+        become(own, other)
+        #expect(peer.isLike(other))
+    }
 }
 
 @Suite struct ItemRankTests {

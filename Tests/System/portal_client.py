@@ -13,6 +13,7 @@ long:BYTES         the same with a name of so many bytes
 two, none          the same with other descriptors than one
 handle             the same with a handle that is none of the portal's
 version            the property
+portal             takes the portal's name: no other program's descriptor is taken
 close              a call to close a request that is not there
 wait:SECONDS       nothing for so long
 held:COUNT:EACH    so many applications' requests, each so many times, which end with nothing read
@@ -177,6 +178,9 @@ class Application:
 
     def version(self):
         self.called("org.freedesktop.DBus.Properties", "Get", "ss", BACKEND, "version")
+
+    def portal(self):
+        assert self.bus.request_name(PORTAL, dbus.bus.NAME_FLAG_DO_NOT_QUEUE) == dbus.bus.REQUEST_NAME_REPLY_PRIMARY_OWNER
 
     def close(self):
         self.called("org.freedesktop.impl.portal.Request", "Close", "", path=PATH + "/request/1_1/t")

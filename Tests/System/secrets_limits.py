@@ -12,11 +12,11 @@ from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
 
 from secrets_client import (
-    COLLECTION, ITEM, LOGIN, NAME, PROMPT, ROOT, SERVICE, SESSION, Peer, eventually, expect, resident)
+    COLLECTION, ITEM, LOGIN, NAME, PROMPT, ROOT, SERVICE, SESSION, Peer, eventually, expect, resident, secret)
 
 PORTAL = ("/org/freedesktop/portal/desktop", "org.freedesktop.impl.portal.Secret")
 REFUSED = "org.freedesktop.DBus.Error.LimitsExceeded"
-PER_PEER, UNKNOWN, ALL, DESCRIPTORS = 64, 16, 1024, 64
+PER_PEER, UNKNOWN, PER_PROGRAM = 64, 16, 256
 
 
 class Calls:
@@ -53,7 +53,7 @@ class Calls:
 
 def calls():
     """While the keychain does not answer, calls stay under way."""
-    peers = [Peer() for _ in range(17)]
+    peers = [Peer() for _ in range(6)]
     for peer in peers:
         peer.search(none="such")
     print("<ready>", flush=True)
@@ -67,43 +67,99 @@ def calls():
     calls.search(peers[0], PER_PEER + 3)
     calls.await_ends(6)
     expect(calls.ended, [REFUSED] * 6, "calls of a program beyond 64")
-    for peer in peers[1:15]:
+    for peer in peers[1:4]:
         calls.search(peer, PER_PEER)
-    calls.search(peers[15], ALL - UNKNOWN - 15 * PER_PEER)
     calls.await_ends(6)
-    expect(calls.ended, [REFUSED] * 6, "1,024 calls of all programs")
-    calls.search(peers[16], 1)
+    expect(calls.ended, [REFUSED] * 6, "256 calls of a program")
+    calls.search(peers[4], 1)
     calls.search(peers[0], 1)
     calls.await_ends(8)
-    expect(calls.ended, [REFUSED] * 8, "calls beyond 1,024")
+    expect(calls.ended, [REFUSED] * 8, "calls beyond 256")
     print("<full>", flush=True)
     calls.await_ends(calls.sent)
-    expect(calls.ended[8:], [None] * ALL, "what was taken")
-    peers[16].search(none="such")
+    expect(calls.ended[8:], [None] * (UNKNOWN + PER_PROGRAM), "what was taken")
+    peers[5].search(none="such")
+
+
+def strangers():
+    """Programs that are not known yet have as many calls together as one program."""
+    Peer().search(none="such")
+    print("<ready>", flush=True)
+    input()
+    calls, peers = Calls(), [Peer() for _ in range(PER_PROGRAM // UNKNOWN + 1)]
+    for peer in peers:
+        calls.search(peer, UNKNOWN)
+    calls.await_ends(UNKNOWN)
+    expect(calls.ended, [REFUSED] * UNKNOWN, "calls of strangers beyond 256")
+    print("<full>", flush=True)
+    calls.await_ends(calls.sent)
+    expect(calls.ended[UNKNOWN:], [None] * PER_PROGRAM, "what was taken")
 
 
 def descriptors():
-    """Calls that bring one, of programs that are not known yet."""
-    peer = Peer()
-    peer.search(none="such")
+    """Calls that bring one, of programs that are not the desktop's portal: none is taken."""
+    Peer().search(none="such")
     print("<ready>", flush=True)
     input()
-    calls, strangers = Calls(), [Peer() for _ in range(5)]
+    calls, connections = Calls(), [Peer() for _ in range(5)]
     with open("/dev/null", "w") as file:
-        for stranger in strangers:
-            calls.send(stranger, UNKNOWN, *PORTAL, "RetrieveSecret", "osha{sv}",
+        for peer in connections:
+            calls.send(peer, UNKNOWN, *PORTAL, "RetrieveSecret", "osha{sv}",
                        dbus.ObjectPath(PORTAL[0] + "/request/1_1/t"), "org.example.One",
                        dbus.types.UnixFd(file), dbus.Dictionary({}, signature="sv"))
-    calls.await_ends(5 * UNKNOWN - DESCRIPTORS)
-    expect(calls.ended, [REFUSED] * (5 * UNKNOWN - DESCRIPTORS), "descriptors beyond 64")
     print("<full>", flush=True)
     calls.await_ends(calls.sent)
-    # None of these is the desktop's portal; of one application it has four under way.
-    taken = set(calls.ended[5 * UNKNOWN - DESCRIPTORS:])
-    expect(taken - {REFUSED}, {"org.freedesktop.DBus.Error.AccessDenied"}, "what was taken")
-    calls.send(strangers[0], 1, ROOT, SERVICE, "ReadAlias", "s", "default")
+    expect(calls.ended, ["org.freedesktop.DBus.Error.AccessDenied"] * calls.sent, "the portal's call")
+    calls.send(connections[0], 1, ROOT, SERVICE, "ReadAlias", "s", "default")
     calls.await_ends(calls.sent)
     expect(calls.ended[-1], None, "room for calls")
+
+
+def bytes_under_way():
+    """Of a program's calls 80 MiB, each with what is copied out of it."""
+    peers = [Peer() for _ in range(4)]
+    sessions = [peer.session() for peer in peers]
+    print("<ready>", flush=True)
+    input()
+    calls = Calls()
+    for number, (peer, session) in enumerate(zip(peers, sessions)):
+        calls.send(peer, 1, LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b",
+                   peer.properties(kind="long", number=str(number)), secret(session, bytes(12 << 20)), False)
+    calls.await_ends(1)
+    expect(calls.ended, [REFUSED], "the fourth of 12 MiB")
+    # What a call does not need counts, too.
+    peers[0].bus.call_async(
+        NAME, ROOT, SERVICE, "OpenSession", "sv", ("plain", "x" * (24 << 20)), lambda *told: calls.ended.append(None),
+        lambda error: calls.ended.append(error.get_dbus_name()), timeout=60)
+    calls.await_ends(2)
+    expect(calls.ended, [REFUSED] * 2, "one more of 24 MiB")
+    if resident(peers[0]) > 160:
+        sys.exit(f"{resident(peers[0])} MiB")
+    print("<full>", flush=True)
+    calls.await_ends(5)
+    expect(calls.ended[2:], [None] * 3, "what was taken")
+    for item in peers[0].search(kind="long")[0]:
+        peers[0].call(item, ITEM, "Delete")
+
+
+def busy(count):
+    """One of several programs: tells how many calls of so many are refused, and whether the others come to an end."""
+    peers = [Peer() for _ in range(-(-int(count) // PER_PEER))]
+    for peer in peers:
+        peer.search(none="such")
+    print("<ready>", flush=True)
+    input()
+    calls = Calls()
+    for peer in peers:
+        calls.search(peer, min(int(count) - calls.sent, PER_PEER))
+    calls.await_ends(0)
+    refused = len(calls.ended)
+    expect(calls.ended, [REFUSED] * refused, "what is refused")
+    print(f"<{refused}>", flush=True)
+    input()
+    calls.await_ends(calls.sent)
+    expect(calls.ended[refused:], [None] * (calls.sent - refused), "what was taken")
+    print("<done>", flush=True)
 
 
 def secrets():
@@ -178,4 +234,5 @@ def crowd(connections, sessions):
 
 if __name__ == "__main__":
     DBusGMainLoop(set_as_default=True)
-    {case.__name__: case for case in (calls, descriptors, secrets, prompts, crowd)}[sys.argv[1]](*sys.argv[2:])
+    {case.__name__: case for case in (
+        calls, strangers, descriptors, bytes_under_way, busy, secrets, prompts, crowd)}[sys.argv[1]](*sys.argv[2:])

@@ -55,18 +55,27 @@ def test_a_file_with_a_message_is_never_opened_and_other_programs_are_served(she
 def test_a_file_in_a_pipe_s_place_keeps_the_portal_waiting_and_no_other_program(shell):
     with FileSystem(user=ALICE[0], programs=(PROGRAM,)) as files:
         # More than are open at once, of more than one connection.
-        asks = [client(f"asks:{files.socket}:40", "wait:3") for _ in range(2)]
+        asks = [client("portal", f"asks:{files.socket}:40", "wait:3") for _ in range(2)]
         said = on_a_bus(shell, STORE, LOOKUP, *asks, LOOKUP, LOOKUP)
         assert said == ["mine", "asked", "asked", "mine", "mine"], files.held()
         held = files.wait_held()
         assert held and len(held) <= 64 and all(who.startswith(PROGRAM) for _, who, _ in held)
 
 
+def test_a_file_of_a_program_that_is_not_the_portal_takes_none_of_the_portal_s_room(shell):
+    with FileSystem(user=ALICE[0], programs=(PROGRAM,)) as files:
+        asks = [client(f"asks:{files.socket}:40", "wait:1") for _ in range(2)]
+        # The next one calls in the portal's place, and does not run its file.
+        said = on_a_bus(shell, STORE, *asks, client("portal", "direct:org.example.One"), LOOKUP)
+        assert said == ["asked", "asked", "AccessDenied", "mine"], files.held()
+        assert files.held() == []
+
+
 def test_once_such_files_are_closed_the_portal_s_calls_have_room_again(shell):
     home = pathlib.Path(pwd.getpwnam(ALICE[0]).pw_dir)
     full, answered = home / "full", home / "answered"
     shell.run("rm -f ~/full ~/answered")
-    ask = client("direct:org.example.One")
+    ask = client("portal", "direct:org.example.One")
     with FileSystem(user=ALICE[0], programs=(PROGRAM,)) as files:
         def answer():
             world.wait_for(full.exists, "the calls")
@@ -77,7 +86,7 @@ def test_once_such_files_are_closed_the_portal_s_calls_have_room_again(shell):
 
         answering = threading.Thread(target=answer)
         answering.start()
-        asks = [client(f"asks:{files.socket}:16", "wait:2") for _ in range(5)]
+        asks = [client("portal", f"asks:{files.socket}:16", "wait:2") for _ in range(5)]
         said = on_a_bus(shell, STORE, *asks, ask, "touch ~/full",
                         "for n in $(seq 600); do test -e ~/answered && break; sleep 0.1; done", ask, LOOKUP)
         answering.join()

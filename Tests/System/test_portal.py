@@ -98,7 +98,7 @@ def test_no_other_program_asks_in_an_application_s_name(bus, program, sandbox, d
     ("two", "InvalidArgs"), ("none", "InvalidArgs"), ("handle", "InvalidArgs"),
     ("close", "UnknownMethod"), ("version", "1")])
 def test_a_call_that_is_not_meant_well_is_refused(program, step, error):
-    assert program(step) == [error]
+    assert program("portal", step) == [error]
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def portal(bus):
     world.run("mount", "--bind", os.path.realpath("/usr/bin/python3"), XDG_DESKTOP_PORTAL)
     # Fewer calls are taken before it is known who calls: the first one waits for that.
     yield lambda *words: bus(f"PYTHONHOME=/usr {XDG_DESKTOP_PORTAL} -B "
-                             f"{world.TOOLS}/portal_client.py version {' '.join(words)}")[1:]
+                             f"{world.TOOLS}/portal_client.py portal version {' '.join(words)}")[1:]
     world.run("umount", "--lazy", XDG_DESKTOP_PORTAL)
 
 

@@ -24,7 +24,7 @@ def cases(programs):
     return f"{PYTHON} -B {world.TOOLS}/secrets_limits.py"
 
 
-@pytest.mark.parametrize("case", ["calls", "descriptors"])
+@pytest.mark.parametrize("case", ["calls", "strangers", "descriptors", "bytes_under_way"])
 def test_what_is_beyond_the_limit_is_refused_at_once_and_the_rest_is_done(desk, daemon, cases, case):
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
     desk.on_a_bus(f"{cases} {case}")
@@ -60,11 +60,10 @@ def crowd(login, cases):
     bus = Running(ALICE, "env", f"HOME={home}", "dbus-daemon", "--session", "--nofork", "--print-address")
     started, address = [bus], bus.process.stdout.readline().strip()
 
-    def start(number, connections, sessions):
+    def start(number, *case):
         started.append(Running(
             ALICE, "env", f"DBUS_SESSION_BUS_ADDRESS={address}", "PYTHONHOME=/usr",
-            world.TOOLS / f"python-{number}", "-B", world.TOOLS / "secrets_limits.py", "crowd", connections,
-            sessions))
+            world.TOOLS / f"python-{number}", "-B", world.TOOLS / "secrets_limits.py", *case))
         return started[-1]
 
     yield start
@@ -83,7 +82,7 @@ def uses(member):
 
 
 def test_of_more_connections_than_are_known_each_keeps_its_session(crowd):
-    members = [crowd(number, 104, 1) for number in range(GROUPS)]
+    members = [crowd(number, "crowd", 104, 1) for number in range(GROUPS)]
     assert [member.hears() for member in members] == ["104 0"] * GROUPS
     # The first one's had to make room, and are introduced anew.
     for _ in range(2):
@@ -94,22 +93,41 @@ def test_of_more_connections_than_are_known_each_keeps_its_session(crowd):
 
 
 def test_of_more_connections_of_one_program_each_keeps_its_session_and_others_have_room(crowd):
-    one = crowd(0, 200, 1)
+    one = crowd(0, "crowd", 200, 1)
     assert one.hears() == "200 0"
     assert len(list((service() / "fd").iterdir())) < 128 + 64
-    other = crowd(1, 1, 1)
+    other = crowd(1, "crowd", 1, 1)
     assert other.hears() == "1 0"
     for member in (one, other, one):
         uses(member)
 
 
 def test_a_program_has_a_quarter_of_all_sessions_and_all_together_1024(crowd):
-    members = [crowd(number, 65, 4) for number in range(4)]
+    members = [crowd(number, "crowd", 65, 4) for number in range(4)]
     assert [member.hears() for member in members] == ["256 4"] * 4
-    last = crowd(4, 2, 1)
+    last = crowd(4, "crowd", 2, 1)
     assert last.hears() == "0 2"
     members[0].goes_on("close")
     assert members[0].hears() == "closed"
     last.goes_on("open")
     assert last.hears() == "opened"
     uses(last)
+
+
+def test_a_program_has_a_quarter_of_all_calls_and_all_together_1024(crowd, daemon):
+    members = [crowd(number, "busy", 256) for number in range(4)]
+    last = crowd(4, "busy", 1)
+    assert [member.hears() for member in (*members, last)] == ["ready"] * GROUPS
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        for member in members:
+            member.goes_on("")
+        heard = [member.hears() for member in members]
+        last.goes_on("")
+        heard.append(last.hears())
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+    assert heard == ["0"] * 4 + ["1"]
+    for member in (*members, last):
+        member.goes_on("")
+        assert member.hears() == "done"
