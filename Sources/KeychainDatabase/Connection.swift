@@ -51,6 +51,7 @@ package final class Query: Sendable {
         }
         unsafe self.handle = handle
         unsafe timeout.apply(to: handle)
+        if mode == .syncing { unsafe GatheredLog.dropAtRollback(of: handle) }
     }
 
     /// Reads a foreign file through its descriptor, which the caller owns and keeps open for
@@ -250,8 +251,9 @@ package final class Query: Sendable {
 
     func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
 
-    /// Within a writing transaction: grows the log to that many bytes on the disk. SQLite does not
-    /// take the added zeros for records. Syncing a file that grows also writes its new length,
+    /// Within a writing transaction: grows the log to that many bytes on the disk, or some more.
+    /// SQLite does not take the added zeros for records, and no piece is short enough to wait with
+    /// the records. Syncing a file that grows also writes its new length,
     /// which takes as long again.
     ///
     /// Where that is impossible the log stays as it is.
@@ -272,13 +274,12 @@ package final class Query: Sendable {
         let began = size
         let zeros = [UInt8](repeating: 0, count: 64 * 1024)
         while size < bytes {
-            let count = min(zeros.count, bytes - Int(size))
-            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else {
+            guard unsafe write(file, zeros, Int32(zeros.count), size) == SQLITE_OK else {
                 // A full disk needs its last space for the records themselves.
                 if let truncate = unsafe methods.xTruncate { _ = unsafe truncate(file, began) }
                 return
             }
-            size += sqlite3_int64(count)
+            size += sqlite3_int64(zeros.count)
         }
     }
 

@@ -6,6 +6,9 @@ internal import CKeychainSQLite
 ///
 /// Only for connections that sync their log with each commit: SQLite tells other connections of
 /// records after that. Everything else that asks for the log's content writes the records first.
+/// The records of a transaction that was rolled back are dropped: another connection may have
+/// written its own in their place since. A write that failed is told by every later call, until the
+/// transaction is rolled back.
 ///
 /// It lies in SQLite's memory for the open file, behind the system's own structure.
 // Safe: what the pointers lead to lives as long as the file is open, and only the thread that uses
@@ -23,6 +26,8 @@ internal import CKeychainSQLite
     private let gathered: UnsafeMutableRawPointer
     private var count = 0
     private var offset: sqlite3_int64 = 0
+    /// What a write of records has failed with, in this transaction.
+    private var failure = SQLITE_OK
 
     /// The memory that SQLite allocates for a file: the system's structure, then this one.
     static func bytes(behind system: Int32) -> Int32 {
@@ -56,6 +61,39 @@ internal import CKeychainSQLite
         unsafe file.pointee.pMethods = withUnsafePointer(to: &log.pointee.methods) { unsafe $0 }
     }
 
+    /// Has the connection drop what it has gathered whenever a transaction of its own is rolled
+    /// back, also by SQLite itself. It must live as long as the connection.
+    static func dropAtRollback(of connection: OpaquePointer) {
+        // Safe: SQLite gives the connection back, which is open as long as the hook is set.
+        _ = unsafe sqlite3_rollback_hook(
+            connection,
+            { connection in
+                guard let connection = unsafe connection else { return }
+                unsafe GatheredLog.drop(OpaquePointer(connection))
+            }, UnsafeMutableRawPointer(connection))
+    }
+
+    private static func drop(_ connection: OpaquePointer) {
+        var file: File?
+        // Safe: SQLite writes the pointer to the log's file, which is open.
+        let code = unsafe withUnsafeMutablePointer(to: &file) {
+            unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_JOURNAL_POINTER, $0)
+        }
+        // A journal that is no log has other methods, and nothing behind the system's structure.
+        guard code == SQLITE_OK, let log = unsafe log(of: file),
+            let methods = unsafe file?.pointee.pMethods,
+            let place = MemoryLayout<GatheredLog>.offset(of: \.methods)
+        else { return }
+        let own = unsafe UnsafeRawPointer(log).advanced(by: place)
+        guard unsafe UnsafeRawPointer(methods) == own else { return }
+        unsafe log.pointee.drop()
+    }
+
+    private mutating func drop() {
+        count = 0
+        failure = SQLITE_OK
+    }
+
     private static func setMethods(_ methods: inout sqlite3_io_methods) {
         // Safe: each passes on what SQLite gave to the system's own function.
         unsafe methods.xWrite = { file, bytes, count, offset in
@@ -73,12 +111,11 @@ internal import CKeychainSQLite
         unsafe methods.xFileSize = { file, size in
             unsafe GatheredLog.written(file) { unsafe $0.xFileSize(file, size) }
         }
+        // What is gathered then belongs to a transaction without an end.
         unsafe methods.xClose = { file in
-            let code = unsafe GatheredLog.written(file) { _ in SQLITE_OK }
             guard let log = unsafe GatheredLog.log(of: file) else { return SQLITE_IOERR }
             unsafe log.pointee.gathered.deallocate()
-            let closed = unsafe log.pointee.system.pointee.xClose(file)
-            return code == SQLITE_OK ? closed : code
+            return unsafe log.pointee.system.pointee.xClose(file)
         }
     }
 
@@ -88,7 +125,9 @@ internal import CKeychainSQLite
         guard let log = unsafe log(of: file), let bytes = unsafe bytes else { return SQLITE_IOERR }
         let (size, end) = unsafe (Int(count), log.pointee.offset + Int64(log.pointee.count))
         let isRecord = size <= mostOfOne
-        if unsafe !isRecord || offset != end || log.pointee.count + size > most {
+        if unsafe !isRecord || offset != end || log.pointee.count + size > most
+            || log.pointee.failure != SQLITE_OK
+        {
             let code = unsafe log.pointee.writeGathered(file)
             guard code == SQLITE_OK else { return code }
         }
@@ -112,12 +151,12 @@ internal import CKeychainSQLite
         return code == SQLITE_OK ? unsafe body(log.pointee.system.pointee) : code
     }
 
-    /// Records that can't be written are dropped: SQLite then undoes their transaction.
     private mutating func writeGathered(_ file: File?) -> Int32 {
-        guard count > 0 else { return SQLITE_OK }
+        guard count > 0, failure == SQLITE_OK else { return failure }
         let size = Int32(clamping: count)
         count = 0
         // Safe: that many bytes were copied there.
-        return unsafe system.pointee.xWrite(file, gathered, size, offset)
+        failure = unsafe system.pointee.xWrite(file, gathered, size, offset)
+        return failure
     }
 }

@@ -85,4 +85,39 @@ import Testing
         try database.write { try add(20, $0) }
         try expectStored(30)
     }
+
+    enum Then: CaseIterable { case writes, reads, ends }
+
+    @Test(arguments: Then.allCases)
+    func `pages of a transaction that is undone are in no later one of another connection's`(
+        then: Then
+    ) throws {
+        var first: Database? = try database("PRAGMA cache_size = 10; PRAGMA secure_delete = ON")
+        try first?.write { try add(500_000, $0) }
+        try first?.withWriter { $0.emptyLog() }
+        let second = try Database(path, BusyTimeout(seconds: 5)) { _ in }
+        // Deleting it leaves more of its pages than the cache has, and pages of its own in the log.
+        #expect(throws: DatabaseError.self) {
+            try first?.write { connection in
+                try connection.run("DELETE FROM t")
+                throw DatabaseError.busy
+            }
+        }
+        for _ in 1...40 { try second.write { try add(10_000, $0) } }
+        switch then {
+        case .writes: try first?.write { try add(7, $0) }
+        case .reads: _ = try first?.withWriter { try $0.count("t") }
+        case .ends: first = nil
+        }
+        let all: Int64 = 500_000 + 400_000 + (then == .writes ? 7 : 0)
+        try expectStored(all)
+        // As after a power cut: from what the log has on the disk.
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + end, toPath: path + "-copy" + end)
+        }
+        let copy = try Connection(path + "-copy", .writing, BusyTimeout(seconds: 5))
+        #expect(try copy.first("SELECT sum(length(v)) FROM t") { $0.integer(0) } == all)
+        #expect(try copy.isIntact())
+        withExtendedLifetime(second) {}
+    }
 }
