@@ -300,11 +300,9 @@ def evidence(table, house):
     table.heading("Reads under evidence and rules")
     done = house["beside"].run("keychain-bench context", [PASSWORD], seconds=120)
     assert done.status == 0, done
-    records = [json.loads(line) for line in done.text.splitlines()
-               if line.startswith("{")]
-    ratios = [proven["p50_us"] / plain["p50_us"]
-              for plain, proven in zip(records[::2], records[1::2])]
-    table.add("read with kept evidence, × without", median(ratios), "×", most=1.3)
+    plain, proven = (json.loads(line)["p50_us"] for line in done.text.splitlines()
+                     if line.startswith("{"))
+    table.add("read with kept evidence, × without", proven / plain, "×", most=1.3)
 
 
 def rules(table, house):

@@ -18,15 +18,9 @@ enum ContextTimes {
         let context = LAContext()
         try read("presence", context)
         context.interactionNotAllowed = true
-        // In turns, so that both meet the machine in the same mood.
-        for turn in 1...2 {
-            try Measurement("read, no flags, \(turn)", count: count / 2) { _ in
-                try read("plain", nil)
-            }.report()
-            try Measurement("read, proven before, \(turn)", count: count / 2) { _ in
-                try read("presence", context)
-            }.report()
-        }
+        try Measurement.inTurns("read, no flags", "read, proven before", count: count) {
+            try $0 ? read("presence", context) : read("plain", nil)
+        }.forEach { $0.report() }
     }
 
     private static func item(_ account: String) -> [String: Any] {

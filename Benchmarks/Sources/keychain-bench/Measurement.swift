@@ -19,6 +19,23 @@ struct Measurement {
         self.init(name, times)
     }
 
+    /// Runs both `count` times in turns, so that both meet the machine in the same mood: on how many
+    /// cores the threads are changes a time by half, and stays for thousands of runs.
+    static func inTurns(
+        _ first: String, _ second: String, count: Int, _ body: (_ isSecond: Bool) throws -> Void
+    ) rethrows -> [Measurement] {
+        var times: [[Double]] = [[], []]
+        for index in -count / 10..<count {
+            for isSecond in [false, true] {
+                let start = MonotonicTime.now
+                try body(isSecond)
+                let time = Double(MonotonicTime.now - start) / 1e3
+                if index >= 0 { times[isSecond ? 1 : 0].append(time) }
+            }
+        }
+        return [Measurement(first, times[0]), Measurement(second, times[1])]
+    }
+
     /// Runs `body` until that moment; what it ends behind it doesn't count.
     init(_ name: String, end: UInt64, _ body: (Int) throws -> Void) rethrows {
         var times: [Double] = []
