@@ -259,13 +259,6 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    package func isLive(_ id: SessionID, of user: UInt32) -> Bool {
-        guard let entry = state.withLock({ $0.entries[id] }), entry.session.user == user else {
-            return false
-        }
-        return isAlive(entry)
-    }
-
     /// The part of a session's key that is gone when the session is.
     package func ticket(of session: LoginSession) -> SecretBytes? {
         session.id.rawValue > 0
