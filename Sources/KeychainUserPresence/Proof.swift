@@ -33,8 +33,8 @@ struct Proof: Codable, Sendable {
     var program: String?
     var consent: Consent?
     var relayed: Relayed?
-    /// The proof was given to a program that a deputy brought; nil is false.
-    var isRelayed: Bool?
+    /// The proof was given to a program that a deputy brought.
+    var isRelayed = false
 
     init(
         method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
@@ -50,15 +50,8 @@ struct Proof: Codable, Sendable {
         self.places = places
     }
 
-    /// A confirmation must name its program and items. A login is proven in no process; an earlier
-    /// version recorded it as a typed password without a process, and such a record is not whole.
-    private var isWhole: Bool {
-        switch method {
-        case .factor(.confirm): consent != nil
-        case .factor(.login): true
-        default: places.process != nil
-        }
-    }
+    /// A confirmation must name its program and items: without them it would count for all.
+    private var isWhole: Bool { method != .factor(.confirm) || consent != nil }
 
     init?(_ record: [UInt8]) {
         guard let proof = try? JSONDecoder().decode(Self.self, from: Data(record)),
@@ -82,7 +75,7 @@ struct Proof: Codable, Sendable {
     ) -> Freshness? {
         // A deputy's word on its programs is a bus's: what was proven to a program itself serves none
         // that is said to be the same.
-        let isSameWay = (isRelayed ?? false) == (client.caller.via != nil)
+        let isSameWay = isRelayed == (client.caller.via != nil)
         if isSameWay, let own = places.process, own == client.process {
             // A deputy's programs have no context that would end: `relayedFor` limits their proofs
             // instead.

@@ -65,8 +65,7 @@ extension KernelVault {
         return name.map { KeychainID(user: user, name: $0) }
     }
 
-    /// `device:` is an earlier version's, whose keys may still be in the keyring.
-    private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
+    private static let classKeys = ["unlock:", "first-unlock:", "renewal:", "machine:"]
 
     /// Removes every class key from the kernel's keyring, and those that the device key opens from
     /// this process. Returns false where one is left in the keyring.

@@ -272,16 +272,14 @@ private struct TestClient: Client {
         #expect(scopes(TestClient(session: nil)) == [])
     }
 
-    @Test func `what an earlier version kept of a login is forgotten`() throws {
-        var places = ProofOrigin()
-        places.session = 7
+    @Test func `a kept yes that names no program and no items is none`() throws {
         func kept(_ factor: PolicyFactor) throws -> Proof? {
-            let proof = Proof(method: .factor(factor), given: .now, context: nil, places: places)
+            let proof = Proof(
+                method: .factor(factor), given: .now, context: nil, places: TestClient().places)
             return Proof(try #require(proof.record))
         }
-        #expect(try kept(.passcode) == nil)
-        #expect(try kept(.presence) == nil)
-        #expect(try kept(.login)?.method == .factor(.login))
+        #expect(try kept(.confirm) == nil)
+        #expect(try kept(.passcode)?.method == .factor(.passcode))
     }
 
     @Test func `on a terminal a proof serves the program that it was given to`() {
