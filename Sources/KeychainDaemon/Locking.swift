@@ -43,6 +43,8 @@ final class Locking: Sendable {
             sessions.end { $0.logindSession == session }
         case .userLeft(let user):
             sessions.end { $0.user == user && $0.logindSession != nil }
+            // No login need have been recorded here: the PAM module may not be in its stack.
+            evidence.forget(user)
         case .sleeping: sleep()
         case .mayHibernate: forgetAll("the machine may hibernate")
         case .shuttingDown: forgetAll("the machine is shutting down")

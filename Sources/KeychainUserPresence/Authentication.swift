@@ -251,8 +251,9 @@ package final class SessionTrust: Sendable {
 
     package func forget(_ user: UInt32) { forget(of: user) { _ in true } }
 
+    /// What was allowed in a session that ended, and to the user's programs in no session.
     package func forget(_ session: SessionID, of user: UInt32) {
-        forget(of: user) { $0.session == session.rawValue }
+        forget(of: user) { $0.session == nil || $0.session == session.rawValue }
     }
 
     /// Whatever was allowed of these items.

@@ -162,9 +162,10 @@ package final class EvidenceStore: Sendable {
         for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
     }
 
-    /// Forgets the proofs of a session that ended.
+    /// Forgets the proofs of a session that ended, and those of the user's programs in no session:
+    /// the user's service manager, which starts them, may outlive the login that they were proven in.
     package func forget(_ session: SessionID, of user: UInt32) {
-        forget(of: user) { $0.places.session == session.rawValue }
+        forget(of: user) { $0.places.session == nil || $0.places.session == session.rawValue }
         trust.forget(session, of: user)
     }
 

@@ -78,6 +78,10 @@ package final class SessionRegistry: Sendable {
             for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
                 guard let entry = Self.recorded(name, user, keyring) else {
                     keyring.remove(name, of: user)
+                    // The login ended while no daemon ran.
+                    if let id = Int32(name.dropFirst("session:".count)) {
+                        ended(SessionID(rawValue: id), user)
+                    }
                     continue
                 }
                 found[entry.session.id] = entry

@@ -259,6 +259,17 @@ private struct TestClient: Client {
         #expect(scopes(client) == [])
     }
 
+    @Test func `a program in no session keeps no proof beyond the end of any login`() {
+        let managed = TestClient(session: nil, tty: nil)
+        store.add([.factor(.passcode)], for: managed)
+        store.forget(SessionID(rawValue: 7), of: 1001)
+        #expect(scopes(managed) == [.process])
+        store.add([.factor(.passcode)], for: TestClient(session: 8, process: 43))
+        store.forget(SessionID(rawValue: 7), of: 1000)
+        #expect(scopes(managed) == [])
+        #expect(scopes(TestClient(session: 8, process: 43)) == [.process])
+    }
+
     @Test func `a user has so many proofs and no more, the newest of them`() {
         for _ in 0..<100 { store.add([.factor(.passcode)], for: TestClient().with(context)) }
         #expect(scopes(TestClient().with(context)).count == 64)

@@ -158,6 +158,14 @@ struct LockingTests {
         #expect(!remembersProofs)
     }
 
+    @Test func `proofs end when the user's last login has, whether or not it was recorded`() {
+        let user = Program.git.caller.user
+        locking.handle(.userLeft(user + 1))
+        #expect(remembersProofs)
+        locking.handle(.userLeft(user))
+        #expect(!remembersProofs)
+    }
+
     @Test(arguments: [LoginManagerEvent.mayHibernate, .shuttingDown])
     func `all keys are gone before memory is written to a disk, and before the end`(
         _ event: LoginManagerEvent

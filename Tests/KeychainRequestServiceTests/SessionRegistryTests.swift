@@ -98,6 +98,21 @@ final class SessionRegistryTests {
         registry.close(second.id, user: user)
     }
 
+    @Test func `a login that ended while no service ran is over when one starts`() throws {
+        let user: UInt32 = 4_000_005
+        let gone = LoginSession(
+            SessionID(rawValue: -7), user: user, account: "a", leader: (getpid(), 0),
+            service: "test")
+        try keyring.write("session:-7", SecretBytes(copying: gone.record), of: user)
+        let ended = Box<[SessionID]>([])
+        let registry = SessionRegistry(keyring: keyring) { session, _ in
+            ended.change { $0.append(session) }
+        }
+        #expect(ended.value == [gone.id])
+        #expect(registry.live(user) == [])
+        #expect(try keyring.names(of: user) == [])
+    }
+
     @Test func `the next look at a login sees what it was locked for`() throws {
         let registry = SessionRegistry(keyring: keyring) { _, _ in }
         let user: UInt32 = 4_000_004

@@ -59,6 +59,15 @@ import Testing
         #expect(trust.items(for: caller(session: 8)).isEmpty)
     }
 
+    @Test func `to a program in no session it ends with any login of its user`() throws {
+        let one = try item()
+        trust.allowForMoment(one, for: caller(session: nil))
+        trust.forget(SessionID(rawValue: 7), of: 1001)
+        #expect(trust.items(for: caller(session: nil)) == [one])
+        trust.forget(SessionID(rawValue: 7), of: 1000)
+        #expect(trust.items(for: caller(session: nil)).isEmpty)
+    }
+
     @Test func `it ends wherever proofs end`() throws {
         let store = EvidenceStore(keyring: nil)
         store.trust.allow(try item(), for: caller())
