@@ -255,6 +255,15 @@ package struct SessionAttributes: Sendable {
     private let process: PinnedProcess?
     private let screens: ScreenLocks
     private let others: Others?
+    /// Those of the deputy that brought the program.
+    var deputy: (@Sendable () -> SessionAttributes)?
+
+    /// The logins that a program may belong to.
+    private enum Logins {
+        case known(LoginSession, or: ArraySlice<LoginSession>)
+        case unknown
+        case outside
+    }
 
     /// Finds the user's logins for a program without a login of its own, and tells whether its
     /// unit's name counts.
@@ -296,10 +305,10 @@ package struct SessionAttributes: Sendable {
         let ofSession = [BooleanField.remote, .active, .screenLocked].contains(
             where: asked.contains)
         if ofSession || asked.contains(ChoiceField.session) || asked.contains(AgeField.session) {
-            if let session, session.isOfPAM {
-                add(asked, of: session, to: &facts)
-            } else if !addOfManaged(asked, to: &facts) {
-                addOutsideLogins(to: &facts)
+            switch logins {
+            case .known(let login, let others): add(asked, of: login, or: others, to: &facts)
+            case .unknown: addUnknownLogin(to: &facts)
+            case .outside: addOutsideLogins(to: &facts)
             }
         }
         if asked.contains(.host) {
@@ -308,24 +317,33 @@ package struct SessionAttributes: Sendable {
         if asked.containsTime { addTime(to: &facts) }
     }
 
+    /// A deputy's word on its programs is that of a bus, which any program of the user can keep.
+    /// So the program that asks may belong to the deputy's login as well.
+    private var logins: Logins {
+        guard let deputy else { return ownLogins }
+        guard case .known(let login, let others) = ownLogins,
+            case .known(let deputys, let further) = deputy().ownLogins
+        else { return .unknown }
+        let more = ([deputys] + further).filter { other in
+            other.id != login.id && !others.contains { $0.id == other.id }
+        }
+        return .known(login, or: others + more)
+    }
+
     /// A program that the user's service manager started may belong to any of the user's live
-    /// logins; on a desktop nearly all programs do. Returns false where the manager did not start
-    /// it, or there is no login.
-    private func addOfManaged(_ asked: AskedFacts, to facts: inout PolicyFacts) -> Bool {
+    /// logins; on a desktop nearly all programs do.
+    private var ownLogins: Logins {
+        if let session, session.isOfPAM { return .known(session, or: []) }
         guard let others, let lines = process?.cgroup(),
             ServiceManager.ran(lines, for: others.user)
-        else { return false }
+        else { return .outside }
         let logins = others.logins
-        guard let first = logins.first else { return false }
+        guard let first = logins.first else { return .outside }
         // The program may belong to a login that bypassed the PAM module, of which nothing is
         // known.
         let known = Set(logins.compactMap(\.logindSession))
-        if LoginSessions.logins(of: others.user).allSatisfy(known.contains) {
-            add(asked, of: first, or: logins.dropFirst(), to: &facts)
-        } else {
-            addUnknownLogin(to: &facts)
-        }
-        return true
+        return LoginSessions.logins(of: others.user).allSatisfy(known.contains)
+            ? .known(first, or: logins.dropFirst()) : .unknown
     }
 
     private func addUnknownLogin(to facts: inout PolicyFacts) {

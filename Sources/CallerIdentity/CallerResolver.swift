@@ -129,6 +129,20 @@ package final class CallerResolver: Sendable {
             others: .init(of: caller, by: self))
     }
 
+    /// The same for a program that a deputy brought. The deputy's own login is looked up only
+    /// where a policy asks for such facts.
+    package func sessionAttributes(
+        _ caller: Caller, _ process: PinnedProcess?, broughtBy deputy: Caller,
+        _ deputyProcess: PinnedProcess?
+    ) -> SessionAttributes {
+        var attributes = sessionAttributes(caller, process)
+        attributes.deputy = { [self] in
+            let seen = look(at: deputy, deputyProcess)
+            return sessionAttributes(seen.caller, deputyProcess)
+        }
+        return attributes
+    }
+
     /// Whether the unit's name identifies the caller's program.
     func guards(unit: String, of caller: Caller, _ process: PinnedProcess?) -> Bool {
         // No unit's name counts for a relayed program.

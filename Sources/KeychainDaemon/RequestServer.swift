@@ -196,7 +196,7 @@ package final class RequestServer: Sendable {
         }
         do throws(RequestError) {
             if let relay {
-                let client = try client(relay, context, by: deputy, program)
+                let client = try client(relay, context, by: deputy, program, caller)
                 return answer(verb, for: client, on: connection)
             }
             if let introduction, let descriptor {
@@ -222,15 +222,16 @@ package final class RequestServer: Sendable {
 
     private func client(
         _ relay: Relay, _ context: AuthenticationContext?, by deputy: DeputyConnection,
-        _ connected: ConnectedProgram
+        _ connected: ConnectedProgram, _ caller: Caller
     ) throws(RequestError) -> RelayedClient {
         let program = try deputy.program(relay)
         var seen = resolver.look(at: program.caller, program.process)
         seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RelayedClient(
             program, by: connected, seen,
-            resolver.sessionAttributes(seen.caller, program.process), relay,
-            context: program.context(as: context), notes: notes(for: seen.caller))
+            resolver.sessionAttributes(
+                seen.caller, program.process, broughtBy: caller, connected.connection.process),
+            relay, context: program.context(as: context), notes: notes(for: seen.caller))
     }
 
     @discardableResult

@@ -151,6 +151,40 @@ import Testing
         }
     }
 
+    private func facts(
+        _ program: LoginSession?, broughtFrom deputy: LoginSession?
+    ) -> PolicyFacts {
+        var attributes = SessionAttributes(program, nil, ScreenLocks())
+        attributes.deputy = { SessionAttributes(deputy, nil, ScreenLocks()) }
+        var facts = PolicyFacts()
+        attributes.add(.told, to: &facts)
+        return facts
+    }
+
+    @Test func `of a brought program those facts count in which its deputy's login agrees`() {
+        let (seat, other) = (login("gdm-password"), login("login", start: 2))
+        let ssh = login("sshd", isRemote: true, start: 3)
+        for (program, deputy, session, remote) in [
+            (seat, seat, Fact.known(SessionKind.seat.rawValue), Fact.known(false)),
+            (seat, other, .known(SessionKind.seat.rawValue), .known(false)),
+            (ssh, ssh, .known(SessionKind.ssh.rawValue), .known(true)),
+            (seat, ssh, .unknown, .unknown), (seat, nil, .unknown, .unknown),
+            (nil, seat, .unknown, .unknown),
+        ] as [(LoginSession?, LoginSession?, Fact<UInt8>, Fact<Bool>)] {
+            let facts = facts(program, broughtFrom: deputy)
+            #expect(facts[ChoiceField.session] == session && facts[.remote] == remote)
+        }
+    }
+
+    @Test func `the age of a brought program's login is known where it is its deputy's`() {
+        let (first, second) = (login("login"), login("login", start: 2))
+        guard case .known = facts(first, broughtFrom: first)[AgeField.session] else {
+            Issue.record("the age of the only login is not known")
+            return
+        }
+        #expect(facts(first, broughtFrom: second)[AgeField.session] == .unknown)
+    }
+
     @Test func `an unlock from outside any login makes none of its program`() {
         let unlock = LoginSession(
             SessionID(rawValue: 0), user: 1000, account: "", leader: (1, 1), service: "")
