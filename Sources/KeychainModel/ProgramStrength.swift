@@ -36,24 +36,21 @@ extension Caller.Identity {
 /// Programs that run the code they are given: their name is that of every script they run.
 public enum Interpreters {
     private static let names: Set<String> = [
-        "sh", "ash", "bash", "busybox", "dash", "deno", "dotnet", "elvish", "emacs", "erl",
-        "escript",
-        "fish", "gawk", "gdb", "gjs", "guile", "irb", "java", "js", "julia", "ksh", "lua", "luajit",
-        "mawk", "mksh", "mono", "node", "nodejs", "nu", "octave", "osascript", "perl", "php",
-        "pwsh",
-        "pypy", "python", "qjs", "racket", "rbash", "Rscript", "ruby", "sbcl", "scala", "strace",
-        "swipl", "tclsh", "vim", "wish", "xonsh", "zsh",
+        "sh", "ash", "bash", "beam", "bun", "busybox", "dash", "deno", "dotnet", "electron",
+        "elvish", "emacs", "erl", "escript", "expect", "fish", "gawk", "gdb", "gjs", "guile",
+        "gvim", "irb", "java", "js", "julia", "ksh", "lua", "luajit", "mawk", "mksh", "mono",
+        "node", "nodejs", "nu", "nvim", "octave", "osascript", "perl", "php", "pwsh", "pypy",
+        "python", "qjs", "qml", "qmlscene", "R", "racket", "rbash", "Rscript", "ruby", "sbcl",
+        "scala", "strace", "swipl", "tclsh", "vim", "wish", "xonsh", "zsh",
     ]
     private static let beginnings = ["ld-linux", "ld-musl", "ld.so", "ld-2.", "qemu-", "wine"]
 
-    /// By the name of the file, with or without a version behind it.
+    /// By the name of the file up to its first dot, dash or version: `vim.basic`, `gjs-console`,
+    /// `perl5.36-x86_64-linux-gnu`.
     public static func contains(_ path: String) -> Bool {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
-        var stem = Substring(name)
-        while let last = stem.last, last.isNumber || last == "." || last == "-" {
-            stem.removeLast()
-        }
-        return names.contains(name) || names.contains(String(stem))
-            || beginnings.contains(where: name.hasPrefix)
+        var stem = name.prefix { $0 != "." && $0 != "-" }
+        while stem.last?.isNumber == true { stem.removeLast() }
+        return names.contains(String(stem)) || beginnings.contains(where: name.hasPrefix)
     }
 }

@@ -66,9 +66,24 @@ extension TestKeychain {
     @Test func `an interpreter is never better guarded than what it runs`() {
         for path in [
             "/usr/bin/python3.13", "/bin/bash", "/usr/bin/perl", "/lib64/ld-linux-x86-64.so.2",
+            "/usr/bin/perl5.36-x86_64-linux-gnu", "/usr/bin/gjs-console", "/usr/bin/vim.basic",
+            "/usr/bin/nvim", "/usr/lib/erlang/erts-13.1/bin/beam.smp", "/usr/bin/mono-sgen",
+            "/usr/lib/R/bin/exec/R", "/usr/bin/emacs-gtk", "/usr/bin/octave-cli-7.3.0",
+            "/usr/lib/electron28/electron", "/usr/lib/qt6/bin/qml", "/usr/bin/guile-3.0",
         ] {
-            #expect(Caller.Identity.trustedExecutable(path).strength == .weak)
+            #expect(Caller.Identity.trustedExecutable(path).strength == .weak, "\(path)")
         }
+    }
+
+    @Test(arguments: [
+        "/usr/bin/ssh", "/usr/bin/pythonic", "/usr/bin/git-shell", "/usr/bin/js8call",
+        "/usr/bin/prometheus-node-exporter", "/usr/bin/emacsclient", "/opt/python/app",
+    ])
+    func `a program whose name only begins or ends like an interpreter's is none`(_ path: String) {
+        #expect(Caller.Identity.trustedExecutable(path).strength == .rootsFile)
+    }
+
+    @Test func `strength is that of a file of root's, and an unknown program has none`() {
         #expect(Caller.Identity.trustedExecutable("/usr/bin/git").strength == .rootsFile)
         #expect(Caller.Identity.unknown.strength == nil)
     }
