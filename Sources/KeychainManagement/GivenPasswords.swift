@@ -17,7 +17,22 @@ final class GivenPasswords: Sendable {
     private struct Giver: Hashable {
         let keychain: KeychainID
         let program: String
-        let session: Int32
+        let session: UnixSession
+    }
+    /// A Unix session has its leader's number, which another leader gets when all of the session's
+    /// processes have ended.
+    private struct UnixSession: Hashable {
+        let number: Int32
+        /// The leader's start. Where the leader has ended it is the process's own, so that the
+        /// session is each of its processes alone.
+        let start: UInt64
+
+        init?(_ process: PinnedProcess) {
+            guard let status = process.status() else { return nil }
+            number = status.session
+            let leader = PinnedProcess(pid: number, pidfd: nil)?.status()
+            start = leader?.startTime ?? status.startTime
+        }
     }
     private struct Gift {
         let time: ContinuousClock.Instant
@@ -57,7 +72,7 @@ final class GivenPasswords: Sendable {
 
     private func giver(_ keychain: KeychainID, _ caller: Caller) -> Giver? {
         guard caller.via == nil, let program = caller.identifier,
-            let session = PinnedProcess(pid: caller.process, pidfd: nil)?.status()?.session
+            let session = PinnedProcess(pid: caller.process, pidfd: nil).flatMap(UnixSession.init)
         else { return nil }
         return Giver(keychain: keychain, program: program, session: session)
     }

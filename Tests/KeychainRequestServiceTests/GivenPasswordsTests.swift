@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import KeychainLinuxSystem
 import KeychainModel
 import KeychainVaults
 import SystemTestSupport
@@ -55,6 +56,29 @@ import Testing
         #expect(!has(work, Self.script(process: elsewhere.id)))
         #expect(!has(work, Self.script(via: .secretService)))
         #expect(!has(Self.keychain("home")))
+    }
+
+    @Test func `a session whose leader has ended is not known by its number alone`() throws {
+        let (reads, writes) = try Pipe.make()
+        let leader = try Python(
+            """
+            import os, time
+            child = os.fork()
+            if child:
+                print(child, flush=True)
+            time.sleep(600)
+            """,
+            passing: [(source: writes.number, target: 1)], newSession: true)
+        let words = String(decoding: Pipe.read(reads, 20), as: UTF8.self)
+        let child = try #require(Int32(words.dropLast()))
+        defer { kill(child, SIGKILL) }
+        let program = Self.script(process: child)
+        note(work, by: program)
+        #expect(has(work, program) && has(work, Self.script(process: leader.id)))
+        leader.end()
+        #expect(!has(work, program))
+        note(work, by: program)
+        #expect(has(work, program))
     }
 
     @Test func `the login keychain's password is the user's`() {
