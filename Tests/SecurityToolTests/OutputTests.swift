@@ -89,6 +89,19 @@ private func text(_ secret: consuming SecretBytes) -> String {
                 """)
     }
 
+    @Test func `an attribute that was not given is no value, though its key has an empty one`() {
+        let item = Item(
+            reference: ItemReference(itemClass: .internetPassword, number: 7),
+            attributes: [
+                .securityDomain: .string(""), .comment: .string(""), .port: .number(0),
+            ],
+            accessControl: .plain(.whenUnlocked))
+        let lines = AttributeDump.text(item, keychain: "/k/login.keychain").split(separator: "\n")
+        #expect(lines.contains("    \"sdmn\"<blob>=<NULL>"))
+        #expect(lines.contains("    \"icmt\"<blob>="))
+        #expect(lines.contains("    \"port\"<uint32>=0x00000000 "))
+    }
+
     @Test func `settings are one line`() {
         var settings = KeychainSettings.loosest
         #expect(SettingsCommands.line("x", settings) == "Keychain \"x\" no-timeout\n")

@@ -9,11 +9,19 @@ enum AttributeDump {
     static func text(_ item: Item, keychain path: String) -> String {
         var lines = header(item, keychain: path)
         for row in rows(of: item.reference.itemClass) {
-            let value = row.name.flatMap { item.attributes[$0] }
-            let shown = value.map { ValueText.of(bytes(of: $0, row.type)) } ?? "<NULL>"
+            let given = value(row, of: item)
+            let shown = given.map { ValueText.of(bytes(of: $0, row.type)) } ?? "<NULL>"
             lines.append("    \(row.tag)<\(row.type.rawValue)>=\(shown)")
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// nil for an attribute that was not given. Of the uniqueness key such a one is stored as an
+    /// empty value.
+    private static func value(_ row: Row, of item: Item) -> AttributeValue? {
+        guard let name = row.name, let value = item.attributes[name] else { return nil }
+        let isOfKey = item.reference.itemClass.attributeRules[name]?.isKey ?? false
+        return isOfKey && value.isEmptyCompared ? nil : value
     }
 
     /// The lines before the attributes.
