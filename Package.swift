@@ -626,7 +626,9 @@ let package = Package(
                 "KeychainSecrets", "KeychainStatusCodes", "KeychainWorlds",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
-        tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
+        tests(
+            "SecurityToolTests",
+            ["SecurityTool", "KeychainMessages", "KeychainModel", "KeychainSecrets"]),
         tests(
             "CredentialHelpersTests",
             [

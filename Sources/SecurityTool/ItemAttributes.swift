@@ -10,11 +10,15 @@ struct ItemAttributes {
     private var rights: ItemAccessControl?
     private var group: String?
     private var synchronizable: ItemQuery.Synchronizable?
-    private var mayAsk = false
+    /// nil where the attributes do not say whether the user may be asked.
+    private(set) var authenticationUI: ItemQuery.AuthenticationUI?
     var secret: HeldSecret?
 
     private static let synchronizable: [String: ItemQuery.Synchronizable] = [
         "0": .no, "1": .yes, "syna": .any,
+    ]
+    private static let authenticationUI: [String: ItemQuery.AuthenticationUI] = [
+        "u_AuthUIA": .allow, "u_AuthUIF": .fail, "u_AuthUIS": .skip,
     ]
 
     init(_ pairs: [String]) throws(RequestError) {
@@ -44,7 +48,9 @@ struct ItemAttributes {
         case "sync":
             guard let found = Self.synchronizable[value] else { throw .invalid(.badRequest) }
             synchronizable = found
-        case "u_AuthUI": mayAsk = value == "u_AuthUIA"
+        case "u_AuthUI":
+            guard let found = Self.authenticationUI[value] else { throw .invalid(.badRequest) }
+            authenticationUI = found
         case "v_Data": secret = PasswordPrompt.given(value)
         default: attributes.append((AttributeName(rawValue: name), value))
         }
@@ -70,7 +76,7 @@ struct ItemAttributes {
         query.accessible = accessible
         query.accessGroup = group
         query.synchronizable = synchronizable ?? .no
-        query.authenticationUI = mayAsk ? .allow : .skip
+        query.authenticationUI = authenticationUI ?? .allow
         return query
     }
 
@@ -111,12 +117,28 @@ struct ItemAttributes {
                 throw .invalid(name.rawValue.utf8.count == 4 ? .noSuchAttribute : .badRequest)
             }
             switch rule.kind {
-            case .number: values[name] = Int64(text).map(AttributeValue.number) ?? .string(text)
-            case .data, .uuid: values[name] = .data(HexDigits.bytes(text) ?? Array(text.utf8))
+            case .number: values[name] = Self.number(text)
+            case .data, .uuid: values[name] = .data(Self.data(text))
             case .blob, .string, .date: values[name] = .string(text)
             }
         }
         return values
+    }
+
+    /// A text of digits is a number if it fits into 32 bits and is in canonical form, as with the
+    /// library.
+    private static func number(_ text: String) -> AttributeValue {
+        guard let number = Int32(text), String(number) == text else { return .string(text) }
+        return .number(Int64(number))
+    }
+
+    /// The bytes of the text, or of the hexadecimal digits behind `0x`.
+    private static func data(_ text: String) -> [UInt8] {
+        let prefix = "0x"
+        guard text.hasPrefix(prefix),
+            let bytes = HexDigits.bytes(String(text.dropFirst(prefix.count)))
+        else { return Array(text.utf8) }
+        return bytes
     }
 }
 

@@ -27,7 +27,7 @@ struct ItemCommand {
     private func run() throws(CommandFailure) {
         let isChange = options.has("a") || options.has("D")
         let actions = ["a", "D", "u", "s"].filter { options.has(Character($0)) }
-        let pairs = options.all("q").flatMap(Self.pairs) + options.words.flatMap(Self.pairs)
+        let pairs = options.all("q").flatMap(Self.pairs) + options.words
         let changed = options.all("u").flatMap(Self.pairs)
         guard !pairs.isEmpty || options["P"] != nil, actions.count <= 1,
             !(isChange && options.has("g")),
@@ -67,7 +67,10 @@ struct ItemCommand {
 
     private func find(_ pairs: [String]) throws(CommandFailure) {
         do throws(RequestError) {
-            var query = try query(ItemAttributes(pairs))
+            let attributes = try ItemAttributes(pairs)
+            var query = try query(attributes)
+            // A search leaves out what it would have to ask for; -u and -D ask.
+            query.authenticationUI = attributes.authenticationUI ?? .skip
             query.returnFields = options.has("g") ? [.attributes, .data] : .attributes
             let items = try session.send(CopyMatching(query))
             let text = ItemText(showsReferences: options.has("p"))
