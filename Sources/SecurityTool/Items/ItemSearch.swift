@@ -42,6 +42,25 @@ extension Session {
         }
     }
 
+    /// Every item of the keychain; without a name, of one keychain of the search list after the
+    /// other.
+    func allItems(of keychain: String?) throws(RequestError) -> [FoundItem] {
+        var found: [FoundItem] = []
+        for itemClass in ItemClass.ofSecItem {
+            var query = ItemQuery(itemClass)
+            query.synchronizable = .any
+            query.limit = nil
+            query.returnFields = .attributes
+            found += try items(query, in: keychain.map { [$0] } ?? [])
+        }
+        guard keychain == nil else { return found }
+        let list = try preferences().searchList.map(\.description)
+        func place(_ found: FoundItem) -> Int {
+            list.firstIndex(of: found.keychain) ?? list.count
+        }
+        return found.sorted { place($0) < place($1) }
+    }
+
     /// The first item found, with its attributes.
     func first(
         _ query: ItemQuery, in keychains: [String], _ call: String = CallName.search

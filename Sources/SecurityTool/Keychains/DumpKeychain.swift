@@ -12,7 +12,6 @@ struct DumpKeychain {
         "Show the items of keychains: -d with their secrets, -a with who is let in.",
         letters: "adiro:"
     ) { options, session throws(CommandFailure) in
-        let names = options.words.isEmpty ? [] : options.words
         if options.has("i") {
             session.output.complain(
                 "security: -i: keychainctl access changes who is let in; shown as with -a\n")
@@ -22,7 +21,8 @@ struct DumpKeychain {
         }
         let target = try options["o"].map { path throws(CommandFailure) in try newFile(path) }
         let dump = DumpKeychain(options: options, session: session, target: target ?? .standard)
-        try dump.run(names)
+        guard !options.words.isEmpty else { return try dump.run(nil) }
+        for keychain in options.words { try dump.run(keychain) }
     }
 
     private static func newFile(_ path: String) throws(CommandFailure) -> SecretOutput {
@@ -35,19 +35,13 @@ struct DumpKeychain {
     let session: Session
     let target: SecretOutput
 
-    private func run(_ names: [String]) throws(CommandFailure) {
-        for itemClass in ItemClass.ofSecItem {
-            var query = ItemQuery(itemClass)
-            query.synchronizable = .any
-            query.limit = nil
-            query.returnFields = .attributes
-            let items: [FoundItem]
-            do throws(RequestError) { items = try session.items(query, in: names) } catch {
-                throw CommandFailure(error, CallName.search)
-            }
-            for found in items {
-                try CommandFailure.writing { () throws(SystemError) in try show(found) }
-            }
+    private func run(_ keychain: String?) throws(CommandFailure) {
+        let items: [FoundItem]
+        do throws(RequestError) { items = try session.allItems(of: keychain) } catch {
+            throw CommandFailure(error, CallName.search)
+        }
+        for found in items {
+            try CommandFailure.writing { () throws(SystemError) in try show(found) }
         }
     }
 
