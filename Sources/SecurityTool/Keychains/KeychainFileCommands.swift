@@ -36,20 +36,23 @@ enum KeychainFileCommands {
             "password for new keychain: ", "retype password for new keychain: ")
     }
 
-    /// No program may delete a keychain, since every other program's items would go with it.
     static let delete = Command(
         "delete-keychain", "keychain...",
-        "Take keychains out of the search list; their files stay."
+        "Delete keychains, after a question, and take them out of the search list."
     ) { options, session throws(CommandFailure) in
         guard !options.words.isEmpty else { throw .usage }
+        var areGone = true
         for word in options.words.map(KeychainWord.init) {
             do throws(RequestError) {
                 let path = try session.state(of: word.name).path
+                let isGone = try deletes(word.name, session)
                 let list = try session.preferences().searchList.map(\.description)
                 if list.contains(word.name) {
                     _ = try session.send(
                         Preferences(.searchList(list.filter { $0 != word.name })))
                 }
+                guard !isGone else { continue }
+                areGone = false
                 session.output.complain(
                     """
                     security: \(word.typed) is searched no longer; its file stays, since other \
@@ -58,7 +61,25 @@ enum KeychainFileCommands {
                     """)
             } catch { throw CommandFailure(error, "SecKeychainDelete", word.typed) }
         }
-        throw .status(CommandFailure.unimplemented, call: "SecKeychainDelete", detail: nil)
+        guard areGone else {
+            throw .status(CommandFailure.unimplemented, call: "SecKeychainDelete", detail: nil)
+        }
+    }
+
+    /// The service asks the user, since other programs' items go along. Returns false where it has
+    /// no way to ask, or keeps the keychain: the login and the default one, and in embedded mode
+    /// all.
+    private static func deletes(
+        _ name: String, _ session: Session
+    ) throws(RequestError) -> Bool {
+        do throws(RequestError) {
+            _ = try session.send(DeleteKeychain(keychain: name))
+            return true
+        } catch
+            where error == .invalid(.notImplemented) || error == .refused(.interactionNotAllowed)
+        {
+            return false
+        }
     }
 
     static let lock = Command(
