@@ -18,7 +18,7 @@ extension CommandFailure {
                 .failure, name: "diskFull", beginning + "the disk is full",
                 advice: "Make room, then try again.")
         case .system(PrivateFile.notAllowed):
-            self.init(.refused, name: "notAllowed", beginning + "you may not")
+            self.init(.refused, name: "notAllowed", beginning + "permission denied")
         default:
             self.init(.failure, name: "inputOutput", beginning + "it can't be used")
         }

@@ -115,7 +115,7 @@ struct ErrorMeaning {
             case .forbidden:
                 Self(
                     .refused, "a rule of this machine's policy does not allow it",
-                    "An administrator finds the rule with keychainctl audit --denied.")
+                    "keychainctl policy explain --last-denied says which rule, and why.")
             case .wrongApplicationPassword:
                 Self(
                     .notAuthenticated, "that is not the application password of the item",
@@ -174,7 +174,10 @@ struct ErrorMeaning {
                 Self(
                     .failure, "the keychain “\(name)” was written by a newer version",
                     "Install that version, or a later one.")
-            case .readOnly: Self(.failure, "the file of the keychain “\(name)” can't be written")
+            case .readOnly:
+                Self(
+                    .failure, "the file of the keychain “\(name)” can't be written",
+                    "Is its disk mounted read-only? keychainctl status shows where the file is.")
             case .noDefaultKeychain:
                 Self(
                     .notFound, "you have said that there is no default keychain",
@@ -258,7 +261,12 @@ struct ErrorMeaning {
                     .failure, "the disk is full; nothing was changed",
                     "Make room, then try again.")
             case .inputOutput:
-                Self(.failure, "the disk reported an error; nothing was acknowledged")
+                Self(
+                    .failure, "the disk reported an error; nothing was acknowledged",
+                    """
+                    journalctl -k has the disk's errors; keychainctl backup saves what can still \
+                    be read.
+                    """)
             case .notAvailable:
                 Self(
                     .failure, "the keychain service does not answer",
@@ -267,9 +275,14 @@ struct ErrorMeaning {
                 Self(
                     .failure, "no question can be asked: keychain-auth-starter does not answer",
                     "Try again; keychainctl doctor says what is wrong.")
-            case .outOfMemory: Self(.failure, "there is not enough memory")
+            case .outOfMemory:
+                Self(
+                    .failure, "there is not enough memory",
+                    "End other programs, then try again.")
             case .internalError:
-                Self(.failure, "the keychain service had an internal error", "See its log.")
+                Self(
+                    .failure, "the keychain service had an internal error",
+                    "journalctl -u keychaind has more.")
             case .protectorFailed:
                 Self(
                     .failure, "the TPM or security key does not answer, or refused",

@@ -68,7 +68,7 @@ struct ImportCommand: ParsableCommand {
         }
         guard let format else { throw ValidationError("Say from what: \(Self.formats).") }
         guard !(dryRun && (yes || shred)) else {
-            throw ValidationError("--dry-run changes nothing.")
+            throw ValidationError("--dry-run excludes --yes and --shred.")
         }
         guard !shred || ![.pass, .gopass, .secretService].contains(format) else {
             throw ValidationError("--shred is for a file; the entries of \(format.rawValue) stay.")

@@ -19,7 +19,7 @@ struct SearchCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard !word.isEmpty else { throw ValidationError("An empty word is everywhere.") }
+        guard !word.isEmpty else { throw ValidationError("The word to look for is empty.") }
     }
 
     func run() throws {

@@ -28,7 +28,7 @@ struct UnlockCommand: ParsableCommand {
 
     func validate() throws {
         guard !recoveryKey || !securityKey else {
-            throw ValidationError("It is opened with one of them.")
+            throw ValidationError("--recovery-key and --security-key exclude each other.")
         }
     }
 

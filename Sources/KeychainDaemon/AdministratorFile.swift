@@ -85,7 +85,8 @@ struct FileLine {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
             guard !words.isEmpty else { continue }
             guard words.count == 2 else {
-                throw FileMistake(path: path, line: index + 1, words: "a line has two words")
+                throw FileMistake(
+                    path: path, line: index + 1, words: "expected two words, found \(words.count)")
             }
             // Safe: the count was checked.
             let (first, second) = (String(words[0]), String(words[1]))

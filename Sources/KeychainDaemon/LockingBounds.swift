@@ -18,7 +18,11 @@ package enum LockingBounds {
                 throw line.mistake("\(line.first) is there twice")
             }
             guard settings.take(line.first, line.second) else {
-                throw line.mistake("\(line.first) \(line.second) makes no sense")
+                throw line.mistake(
+                    """
+                    unknown setting or value: write lock-after-idle or lock-after with 90s, 15m, \
+                    8h or 1d, lock-on-sleep or lock-with-screen with yes or no
+                    """)
             }
         }
         return settings

@@ -24,7 +24,8 @@ enum StartError: Error, CustomStringConvertible {
             "\(path): another daemon is listening there"
         case .socketFailed(let path, let why):
             "\(path): cannot listen there (\(why)); its folder must exist and be root's"
-        case .noThreads: "the machine has no room for the threads that serve"
+        case .noThreads:
+            "cannot start a thread: raise TasksMax= of keychaind.service, or kernel.threads-max"
         }
     }
 }

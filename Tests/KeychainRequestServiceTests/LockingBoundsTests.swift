@@ -27,6 +27,13 @@ import Testing
         #expect(mistake?.line == line)
     }
 
+    @Test func `a mistake says what to write`() throws {
+        let words = #expect(throws: FileMistake.self) { try settings("lock-after 8 h") }
+        #expect(words?.description == "/f:1: expected two words, found 3")
+        let setting = #expect(throws: FileMistake.self) { try settings("lock-afterwards 8h") }
+        #expect(setting?.description.contains("lock-after with 90s, 15m, 8h or 1d") == true)
+    }
+
     @Test func `without a file no user is bound`() throws {
         #expect(try LockingBounds.file("/nonexistent/locking.conf").now == .loosest)
     }

@@ -189,7 +189,7 @@ def test_bounds_that_come_later_bind_what_is_open(shell, daemon, bounds):
 def test_bounds_that_can_t_be_understood_change_nothing_and_are_told(shell, daemon, bounds):
     bounds("lock-after 1h\n")
     BOUNDS.write_text("lock-after 1h\nlock-afterwards 8h\n")
-    world.wait_for(lambda: "locking.conf:2: lock-afterwards 8h makes no sense" in daemon.log(),
+    world.wait_for(lambda: "locking.conf:2: unknown setting or value: write lock-after-idle" in daemon.log(),
                    "the daemon to say so")
     assert status(shell)["settings"]["lockAfter"] == 3600
     daemon.stop()
