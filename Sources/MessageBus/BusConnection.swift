@@ -90,16 +90,6 @@ package enum BusFailure: Error, Equatable, Sendable {
     // Safe: gives back the one reference that `init` made; the messages hold their own.
     deinit { unsafe _ = sd_bus_close_unref(bus) }
 
-    /// The connection's name on the bus.
-    package var uniqueName: String {
-        var name: UnsafePointer<CChar>?
-        // Safe: the text belongs to the connection, and is copied.
-        guard unsafe sd_bus_get_unique_name(bus, &name) >= 0, let name = unsafe name else {
-            return ""
-        }
-        return unsafe String(cString: name)
-    }
-
     /// Reads or writes at most one message, without waiting.
     package func next() -> Next {
         if hasRead, inlet.pass() { hasRead = false }

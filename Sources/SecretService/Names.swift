@@ -29,7 +29,6 @@ enum Limits {
     static let contentType = AttributedLimits.longestContentType
     static let secret = AttributedLimits.longestSecret
     /// Of GetSecrets' answer.
-    static let secretsAtOnce = 1000
     static let secretBytesAtOnce = 32 * 1024 * 1024
     /// Of calls that are not answered, with what is copied out of them: of all programs, and of
     /// programs of one name.
