@@ -33,7 +33,7 @@ struct Intent: Sendable {
             reason: item.reason)
     }
 
-    /// Which items there are. Nothing is asked; rules are told what they would be of a call that asks.
+    /// A search: the user is never asked; rules judge it as a call that may ask.
     static let search = Intent(
         operation: .decrypt, policyOperation: .readAttributes, purpose: .list, ui: .allow,
         reason: nil)
@@ -85,7 +85,7 @@ struct ItemScope {
     let groups: [String]
     /// What the items' own rights make their verdicts rest on; all of it while they are not known.
     var needs = ItemNeeds.all
-    /// Says what the verb does to items besides, and how the client comes to know of them.
+    /// Adds the verb's further requests for an item, and how the client may know of it.
     var refine: (AuthorizationContext) -> Void = { _ in }
 }
 
@@ -119,7 +119,7 @@ final class Authorization {
     /// What the user proved to the question; nil where there was none.
     private var proven: Evidence?
 
-    // Of the questions so far: another one ends them all.
+    // Valid for one count of questions; a question discards them.
     private var asOf: Int
     private var heldKeys: RequestKeys?
     private var heldContext: AuthorizationContext?
@@ -332,7 +332,8 @@ final class Authorization {
             && client.context?.applicationPassword == nil && prompts.mayAsk(intent.ui)
     }
 
-    /// The same for an item of a call that was not counted before: each limit once for the call.
+    /// Counts one more item of a call whose limits were not counted yet; each limit counts once per
+    /// call.
     private func countUnasked(_ item: SealedItem) throws(RequestError) {
         guard try service.countLimits(item, context, isPrompted: false, &counted).isEmpty else {
             lacksProof = true
@@ -448,7 +449,7 @@ final class Authorization {
         } catch { throw refusal ?? error }
     }
 
-    /// Those of the class `attributed` that the verb is writing, where a deputy wants to know.
+    /// Changed items of the class `attributed`, where a deputy watches their user's keychains.
     private func changedItems() -> ChangedItems? {
         let event: KeychainChange.ItemEvent
         switch intent.policyOperation {

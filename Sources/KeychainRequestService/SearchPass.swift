@@ -187,7 +187,8 @@ struct GroupScope: Sendable {
     /// Those of the others that the caller joined: a member may know of every item in them.
     let joined: [String]
     let all: [String]
-    /// A rule fits groups by a pattern: of items that don't open it can't be told whether theirs does.
+    /// True where a rule matches groups by pattern: the group of an item that does not open is
+    /// unknown, so it may match.
     let mayBeAny: Bool
 
     init(own: [String], joined: [String] = [], others: [String], mayBeAny: Bool = false) {

@@ -79,7 +79,7 @@ package final class Authentication: Sendable {
 
     package func endContext(of client: any Client) { store.forgetContext(of: client) }
 
-    /// Tells all items of the proofs that ended.
+    /// Returns all items of the proofs that ended.
     package func endProofs(
         about items: [ItemReference], of client: any Client
     ) -> [ItemReference] {
@@ -126,8 +126,8 @@ package final class Authentication: Sendable {
         return proven
     }
 
-    /// Keeps what was proven for later requests. The client may have become another program while the
-    /// user was typing: who calls this has looked.
+    /// Keeps what was proven for later requests. Call it after `checkClient`: the client may have
+    /// become another program while the user typed.
     package func keep(
         _ proven: [PolicyMethod], for client: any Client, about items: [ItemReference]
     ) {

@@ -97,8 +97,8 @@ protocol CollectionItems: Sendable {
     /// Has the user prove what is missing before the secrets of these can be had, at once for all that
     /// are the program's own; tells which can be had now.
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName>
-    /// What was proven for the items counts no more. Tells all items that have lost a proof: one that
-    /// was given for several is lost to all of them.
+    /// What was proven for the items counts no more. Returns all items that have lost a proof: one
+    /// that was given for several is lost to all of them.
     func lock(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName>
     /// `isNew` is false for an item that took another's place.
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool)

@@ -117,9 +117,8 @@ struct Keychaind: ParsableCommand {
         log("stopped")
     }
 
-    /// The one part with the rights that PAM's modules may need, and what keeps the audit's files,
-    /// where systemd has neither: they are started before this process gives up rights, and before
-    /// there is another thread.
+    /// Starts keychain-auth-starter and keychain-audit where systemd does not: before this process
+    /// gives up rights, and before it has a second thread.
     private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void

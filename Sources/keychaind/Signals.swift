@@ -13,9 +13,9 @@ final class Signals {
     private let state: Mutex<State>
     private let sources: [any DispatchSourceSignal]
 
-    /// Returns when the signals are heard: before anything can be spoken to, so that a program that
-    /// finds the daemon there can also stop it. Ignoring them first, as is usual, would lose one
-    /// that comes in between, and the daemon would run on.
+    /// Returns once the signal handlers are installed. Called before the daemon makes its sockets,
+    /// so that a program that reaches it can also stop it. Ignoring the signals first, as is usual,
+    /// would lose one that comes in between, and the daemon would run on.
     init() {
         signal(SIGPIPE, SIG_IGN)
         state = Mutex(State())
