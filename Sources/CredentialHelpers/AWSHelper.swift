@@ -51,7 +51,8 @@ struct AWSHelper: Helper {
             throw .unsupported(
                 "there are no keys for “\(profile)”; aws-credential-keychain store keeps some")
         }
-        guard let value = try? JSONReader.value(of: stored, .request), let keys = Self.keys(value)
+        guard let value = try? SecretJSONReader.value(of: stored, .request),
+            let keys = Self.keys(value)
         else {
             throw .unsupported("what the keychain has for “\(profile)” are no keys of AWS")
         }
@@ -65,7 +66,7 @@ struct AWSHelper: Helper {
     }
 
     /// nil where a required key is missing or empty.
-    private static func keys(_ value: JSONValue) -> [(name: String, value: HeldSecret)]? {
+    private static func keys(_ value: SecretJSONValue) -> [(name: String, value: HeldSecret)]? {
         let value = wrappers.lazy.compactMap { value[$0] }.first ?? value
         var keys: [(name: String, value: HeldSecret)] = []
         for name in [identifier, secret] {
@@ -87,7 +88,7 @@ struct AWSHelper: Helper {
     }
 
     private func piped() throws(HelperFailure) -> [(name: String, value: HeldSecret)] {
-        guard let keys = Self.keys(try JSONValue(request: try session.request())) else {
+        guard let keys = Self.keys(try SecretJSONValue(request: try session.request())) else {
             throw .badInput("the JSON has no AccessKeyId and SecretAccessKey")
         }
         return keys

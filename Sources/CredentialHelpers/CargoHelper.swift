@@ -47,7 +47,7 @@ struct CargoHelper: Helper {
     private func answer(_ line: HeldSecret) throws(HelperFailure) {
         let reply: SecretText
         do throws(HelperFailure) {
-            reply = try self.reply(try JSONValue(request: line))
+            reply = try self.reply(try SecretJSONValue(request: line))
         } catch { reply = Self.other(error) }
         try session.answer(reply)
     }
@@ -63,7 +63,7 @@ struct CargoHelper: Helper {
         return text
     }
 
-    private func reply(_ request: JSONValue) throws(HelperFailure) -> SecretText {
+    private func reply(_ request: SecretJSONValue) throws(HelperFailure) -> SecretText {
         guard request.number("v") == Self.version else {
             throw .badInput("cargo speaks another version of the protocol")
         }
@@ -101,7 +101,7 @@ struct CargoHelper: Helper {
     }
 
     private func login(
-        _ service: Attributes, _ registry: JSONValue, _ request: JSONValue
+        _ service: Attributes, _ registry: SecretJSONValue, _ request: SecretJSONValue
     ) throws(HelperFailure) {
         let name = registry.plainText("name") ?? "the registry"
         let token: HeldSecret

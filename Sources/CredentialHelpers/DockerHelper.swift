@@ -44,7 +44,7 @@ struct DockerHelper: Helper {
     }
 
     private func store() throws(HelperFailure) {
-        let given = try JSONValue(request: try session.request())
+        let given = try SecretJSONValue(request: try session.request())
         guard let address = given.plainText("ServerURL"), !address.isEmpty else {
             throw .badInput(Self.noAddress)
         }

@@ -54,16 +54,16 @@ package final class HelperSession {
     }
 }
 
-extension JSONReader.Bounds {
+extension SecretJSONReader.Bounds {
     /// The limits of JSON from tools, and of the helpers' stored JSON.
     static let request = Self(deepest: 32, mostValues: 4096)
 }
 
-extension JSONValue {
+extension SecretJSONValue {
     /// Reads an object from a tool.
     init(request: HeldSecret) throws(HelperFailure) {
-        do throws(JSONReader.Malformed) {
-            self = try JSONReader.value(of: request, .request)
+        do throws(SecretJSONReader.Malformed) {
+            self = try SecretJSONReader.value(of: request, .request)
         } catch {
             throw .badInput("the request is no JSON (at byte \(error.place))")
         }

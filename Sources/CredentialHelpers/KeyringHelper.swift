@@ -23,7 +23,7 @@ struct KeyringHelper: Helper {
 
     func run(_ arguments: [String]) throws(HelperFailure) {
         guard arguments.isEmpty else { throw .usage }
-        let request = try JSONValue(request: try session.request())
+        let request = try SecretJSONValue(request: try session.request())
         guard request.number("v") == Self.version else {
             throw .badInput("the package speaks another version of the protocol")
         }

@@ -6,12 +6,12 @@ internal import SecretJSON
 /// Docker's `config.json`: for each registry, user and password in base64, or an identity token.
 enum DockerText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+        let root = try SecretJSONValue(export: buffer)
         try read(root, put)
         try JSONRest.ofDocker(root, put)
     }
 
-    private static func read(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
+    private static func read(_ root: SecretJSONValue, _ put: ImportSource.Put) throws(ImportError) {
         for (registry, value) in root["auths"]?.members ?? [] {
             var entry = ImportEntry(line: value.line)
             entry.address = registry.contains("://") ? registry : "https://" + registry
@@ -82,7 +82,7 @@ enum BitwardenText {
     static func read(
         _ buffer: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
     ) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+        let root = try SecretJSONValue(export: buffer)
         guard let export = try ProtectedExport(root) else { return try readAll(root, put) }
         guard let password else { throw .encryptedByPassword }
         try readOpened(export.opened(with: password), put)
@@ -95,17 +95,17 @@ enum BitwardenText {
         var check = TextCheck()
         for position in 0..<contents.count { try check.take(contents.byte(position)) }
         try check.finish()
-        try readAll(try JSONValue(export: contents), put)
+        try readAll(try SecretJSONValue(export: contents), put)
     }
 
     private static func readAll(
-        _ root: JSONValue, _ put: ImportSource.Put
+        _ root: SecretJSONValue, _ put: ImportSource.Put
     ) throws(ImportError) {
         try read(root, put)
         try JSONRest.ofBitwarden(root, put)
     }
 
-    private static func read(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
+    private static func read(_ root: SecretJSONValue, _ put: ImportSource.Put) throws(ImportError) {
         if root["encrypted"]?.isTrue == true { throw .encryptedForAccount }
         guard case .list(let items)? = root["items"]?.content else { throw .malformed(line: 1) }
         var folders: [String: String] = [:]
@@ -116,7 +116,7 @@ enum BitwardenText {
         for item in items { try put(entry(item, folders)) }
     }
 
-    private static func entry(_ item: JSONValue, _ folders: [String: String]) -> ImportEntry {
+    private static func entry(_ item: SecretJSONValue, _ folders: [String: String]) -> ImportEntry {
         var entry = ImportEntry(line: item.line)
         let notes = NoteLines()
         entry.title = item["name"]?.string ?? ""
@@ -162,7 +162,7 @@ enum BitwardenText {
 /// `export.data` of 1Password's 1PUX.
 enum OnePasswordText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+        let root = try SecretJSONValue(export: buffer)
         guard case .list(let accounts)? = root["accounts"]?.content else {
             throw .malformed(line: 1)
         }
@@ -176,7 +176,7 @@ enum OnePasswordText {
         }
     }
 
-    private static func entry(_ item: JSONValue, vault: String) -> ImportEntry {
+    private static func entry(_ item: SecretJSONValue, vault: String) -> ImportEntry {
         var entry = ImportEntry(line: item.line)
         let notes = NoteLines()
         entry.folder = vault
@@ -211,7 +211,7 @@ enum OnePasswordText {
     }
 
     private static func take(
-        _ field: JSONValue, _ entry: inout ImportEntry, _ notes: NoteLines
+        _ field: SecretJSONValue, _ entry: inout ImportEntry, _ notes: NoteLines
     ) {
         for (kind, value) in field["value"]?.members ?? [] {
             if kind == "totp", entry.oneTimePassword == nil {
@@ -229,29 +229,29 @@ enum OnePasswordText {
 }
 
 extension SplitAddress {
-    fileprivate init(_ text: JSONText) {
+    fileprivate init(_ text: SecretJSONText) {
         let buffer = SecretBuffer(text)
         self.init(buffer, 0..<buffer.count)
     }
 }
 
 extension SecretBuffer {
-    convenience init(_ text: JSONText) {
+    convenience init(_ text: SecretJSONText) {
         let secret = text.secret
         self.init(limit: max(1, secret.bytes.count))
         _ = append(secret.bytes)
     }
 }
 
-extension JSONReader.Bounds {
+extension SecretJSONReader.Bounds {
     /// Enough for the longest export, where each value takes 16 bytes.
     fileprivate static let export = Self(deepest: 64, mostValues: 4 * 1024 * 1024)
 }
 
-extension JSONValue {
+extension SecretJSONValue {
     init(export buffer: SecretBuffer) throws(ImportError) {
-        do throws(JSONReader.Malformed) {
-            self = try JSONReader.value(of: HeldSecret(buffer.contents), .export)
+        do throws(SecretJSONReader.Malformed) {
+            self = try SecretJSONReader.value(of: HeldSecret(buffer.contents), .export)
         } catch { throw .malformed(line: error.line) }
     }
 

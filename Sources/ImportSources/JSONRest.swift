@@ -7,7 +7,7 @@ struct JSONRest {
     /// The lines of these parts.
     private var lines: [Int] = []
 
-    static func ofDocker(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
+    static func ofDocker(_ root: SecretJSONValue, _ put: ImportSource.Put) throws(ImportError) {
         var rest = JSONRest()
         rest.report(root, besides: ["auths"])
         for (_, registry) in root["auths"]?.members ?? [] {
@@ -24,14 +24,14 @@ struct JSONRest {
         for line in rest.lines { try put(.rest(line)) }
     }
 
-    static func ofBitwarden(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
+    static func ofBitwarden(_ root: SecretJSONValue, _ put: ImportSource.Put) throws(ImportError) {
         var rest = JSONRest()
         rest.report(root, besides: ["encrypted", "items", "folders", "collections"])
         for item in root["items"]?.elements ?? [] { rest.reportBitwarden(item) }
         for line in rest.lines { try put(.rest(line)) }
     }
 
-    private mutating func reportBitwarden(_ item: JSONValue) {
+    private mutating func reportBitwarden(_ item: SecretJSONValue) {
         // The second lines have the names without a part of a password.
         report(
             item,
@@ -61,23 +61,23 @@ struct JSONRest {
         }
     }
 
-    private mutating func report(_ object: JSONValue?, besides known: [String]) {
+    private mutating func report(_ object: SecretJSONValue?, besides known: [String]) {
         for (name, value) in object?.members ?? [] where !known.contains(name) { report(value) }
     }
 
-    private mutating func report(_ value: JSONValue?) {
+    private mutating func report(_ value: SecretJSONValue?) {
         if let value, isSomething(value) { lines.append(value.line) }
     }
 
     /// Reports the rest of a value, of which a text or a number is imported.
-    private mutating func reportDeep(_ value: JSONValue?) {
+    private mutating func reportDeep(_ value: SecretJSONValue?) {
         switch value?.content {
         case .text, .number, nil: return
         default: report(value)
         }
     }
 
-    private func isSomething(_ value: JSONValue) -> Bool {
+    private func isSomething(_ value: SecretJSONValue) -> Bool {
         switch value.content {
         case .null, .flag(false): false
         case .text(let text): !text.isEmpty

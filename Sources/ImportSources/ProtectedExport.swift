@@ -17,7 +17,7 @@ struct ProtectedExport {
 
     /// nil for an export without a password. All parts are checked before a password is asked for
     /// and a key is made, since the file decides how long that takes.
-    init?(_ root: JSONValue) throws(ImportError) {
+    init?(_ root: SecretJSONValue) throws(ImportError) {
         guard root["encrypted"]?.isTrue == true, root["passwordProtected"]?.isTrue == true else {
             return nil
         }
@@ -57,7 +57,7 @@ private struct EncryptedText {
     private let parts: [SecretBuffer]
     let line: Int
 
-    init(in root: JSONValue, _ name: String) throws(ImportError) {
+    init(in root: SecretJSONValue, _ name: String) throws(ImportError) {
         guard let encoded = root[name]?.text else { throw .malformed(line: root.line) }
         line = root[name]?.line ?? root.line
         let text = SecretBuffer(encoded)

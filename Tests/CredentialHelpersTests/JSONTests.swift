@@ -12,8 +12,8 @@ func text(_ secret: HeldSecret?) -> String? {
 }
 
 @Suite struct JSONReading {
-    private func object(_ json: String) throws -> JSONValue {
-        try JSONReader.value(of: held(json), .request)
+    private func object(_ json: String) throws -> SecretJSONValue {
+        try SecretJSONReader.value(of: held(json), .request)
     }
 
     @Test func `texts come back without their escapes`() throws {
@@ -43,15 +43,17 @@ func text(_ secret: HeldSecret?) -> String? {
         "[1 2]", "\u{FEFF}{}", "{\"\\u0000\":1}",
     ])
     func `anything else than one value is refused`(json: String) {
-        #expect(throws: JSONReader.Malformed.self) {
-            try JSONReader.value(of: held(json), .request)
+        #expect(throws: SecretJSONReader.Malformed.self) {
+            try SecretJSONReader.value(of: held(json), .request)
         }
     }
 
     @Test func `bytes that are no text are refused`() {
         for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xC3, 0x22]] {
             let input = HeldSecret(SecretBytes(copying: bytes))
-            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: input, .request) }
+            #expect(throws: SecretJSONReader.Malformed.self) {
+                try SecretJSONReader.value(of: input, .request)
+            }
         }
     }
 
@@ -62,8 +64,8 @@ func text(_ secret: HeldSecret?) -> String? {
             "[" + String(repeating: "1,", count: 100_000) + "1]",
             String(repeating: "9", count: 100_000),
         ] {
-            #expect(throws: JSONReader.Malformed.self) {
-                try JSONReader.value(of: held(json), .request)
+            #expect(throws: SecretJSONReader.Malformed.self) {
+                try SecretJSONReader.value(of: held(json), .request)
             }
         }
     }
@@ -76,7 +78,7 @@ func text(_ secret: HeldSecret?) -> String? {
     @Test func `what was written is read again`() throws {
         let all = String(String.UnicodeScalarView((1...0x2FF).compactMap(Unicode.Scalar.init)))
         let written = SecretText(object: [("name", held(all)), ("\"", held(""))]).joined()
-        let value = try JSONReader.value(of: written, .request)
+        let value = try SecretJSONReader.value(of: written, .request)
         #expect(text(value.secret("name")) == all)
         #expect(text(value.secret("\"")) == "")
         #expect(!written.contains(0x0A))
@@ -88,18 +90,20 @@ func text(_ secret: HeldSecret?) -> String? {
         #expect(value.members.map(\.name) == ["b", "a"])
         #expect(value.members.map(\.value.line) == [3, 5])
         #expect(value["b"]?.elements.map(\.line) == [3, 4])
-        #expect(throws: JSONReader.Malformed(place: 10, line: 4)) { try object("{\"a\":\n1,\n\n}") }
+        #expect(throws: SecretJSONReader.Malformed(place: 10, line: 4)) {
+            try object("{\"a\":\n1,\n\n}")
+        }
     }
 
     @Test func `a mistake tells the place and nothing of the text`() {
-        #expect(throws: JSONReader.Malformed(place: 8, line: 1)) {
-            try JSONReader.value(of: held(#"{"a":"s"x"}"#), .request)
+        #expect(throws: SecretJSONReader.Malformed(place: 8, line: 1)) {
+            try SecretJSONReader.value(of: held(#"{"a":"s"x"}"#), .request)
         }
         #expect(throws: HelperFailure.badInput("the request is no JSON (at byte 0)")) {
-            try JSONValue(request: held("hunter2"))
+            try SecretJSONValue(request: held("hunter2"))
         }
         #expect(throws: HelperFailure.badInput("the request is no JSON object")) {
-            try JSONValue(request: held("\"hunter2\""))
+            try SecretJSONValue(request: held("\"hunter2\""))
         }
     }
 }

@@ -8,7 +8,7 @@ import SecretJSON
 enum HelperRequests {
     static func read(_ bytes: [UInt8]) throws -> Bool {
         let input = HeldSecret(SecretBytes(copying: bytes))
-        let value = try? JSONReader.value(of: input, .request)
+        let value = try? SecretJSONReader.value(of: input, .request)
         if let value { try check(value) }
         let credential = try? GitCredential(input)
         if let credential, let password = credential.password { try check(credential, password) }
@@ -23,13 +23,13 @@ enum HelperRequests {
         return value != nil || credential?.password != nil
     }
 
-    private static func check(_ value: JSONValue) throws {
+    private static func check(_ value: SecretJSONValue) throws {
         switch value.content {
         case .text(let text):
             let secret = text.secret
             var written = SecretText()
             written.append(json: secret)
-            let value = try? JSONReader.value(of: written.joined(), .request)
+            let value = try? SecretJSONReader.value(of: written.joined(), .request)
             guard let again = value?.text?.secret else {
                 throw Broken(description: "a text that was written is not read")
             }

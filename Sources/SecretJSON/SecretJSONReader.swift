@@ -3,7 +3,7 @@ package import KeychainSecrets
 
 /// Reads one JSON value (RFC 8259) and refuses anything else: comments, a second value, a name that
 /// occurs twice, a text that is not well-formed.
-package struct JSONReader {
+package struct SecretJSONReader {
     /// The error has the place, and nothing of the content.
     package struct Malformed: Error, Equatable {
         /// The number of bytes before it.
@@ -34,8 +34,8 @@ package struct JSONReader {
 
     package static func value(
         of input: HeldSecret, _ bounds: Bounds
-    ) throws(Malformed) -> JSONValue {
-        var reader = JSONReader(input, bounds)
+    ) throws(Malformed) -> SecretJSONValue {
+        var reader = SecretJSONReader(input, bounds)
         guard input.isText else { throw reader.malformed }
         let value = try reader.value()
         reader.passBlanks()
@@ -60,15 +60,15 @@ package struct JSONReader {
         }
     }
 
-    private mutating func value() throws(Malformed) -> JSONValue {
+    private mutating func value() throws(Malformed) -> SecretJSONValue {
         values += 1
         guard values <= bounds.mostValues else { throw malformed }
         passBlanks()
         let line = line
-        return JSONValue(content: try content(), line: line)
+        return SecretJSONValue(content: try content(), line: line)
     }
 
-    private mutating func content() throws(Malformed) -> JSONValue.Content {
+    private mutating func content() throws(Malformed) -> SecretJSONValue.Content {
         switch cursor.peeked {
         case UInt8(ascii: "{"):
             return .object(try nested { (r) throws(Malformed) in try r.object() })
@@ -82,7 +82,7 @@ package struct JSONReader {
     }
 
     private mutating func nested<R>(
-        _ body: (inout JSONReader) throws(Malformed) -> R
+        _ body: (inout SecretJSONReader) throws(Malformed) -> R
     ) throws(Malformed) -> R {
         guard depth < bounds.deepest else { throw malformed }
         depth += 1
@@ -101,9 +101,9 @@ package struct JSONReader {
         return byte.asciiValue.map { cursor.take($0) } ?? false
     }
 
-    private mutating func object() throws(Malformed) -> [(name: String, value: JSONValue)] {
+    private mutating func object() throws(Malformed) -> [(name: String, value: SecretJSONValue)] {
         try expect("{")
-        var members: [(name: String, value: JSONValue)] = []
+        var members: [(name: String, value: SecretJSONValue)] = []
         var names: Set<String> = []
         if takes("}") { return members }
         repeat {
@@ -118,9 +118,9 @@ package struct JSONReader {
         return members
     }
 
-    private mutating func list() throws(Malformed) -> [JSONValue] {
+    private mutating func list() throws(Malformed) -> [SecretJSONValue] {
         try expect("[")
-        var elements: [JSONValue] = []
+        var elements: [SecretJSONValue] = []
         if takes("]") { return elements }
         repeat { elements.append(try value()) } while takes(",")
         try expect("]")
@@ -128,14 +128,14 @@ package struct JSONReader {
     }
 
     private mutating func word(
-        _ word: String, _ value: JSONValue.Content
-    ) throws(Malformed) -> JSONValue.Content {
+        _ word: String, _ value: SecretJSONValue.Content
+    ) throws(Malformed) -> SecretJSONValue.Content {
         for byte in word.utf8 { guard cursor.take(byte) else { throw malformed } }
         return value
     }
 
     /// The characters of a number, in JSON's order.
-    private mutating func number() throws(Malformed) -> JSONText {
+    private mutating func number() throws(Malformed) -> SecretJSONText {
         let start = cursor.place
         _ = cursor.take(UInt8(ascii: "-"))
         let startsWithZero = cursor.peeked == UInt8(ascii: "0")
@@ -146,7 +146,7 @@ package struct JSONReader {
             if !cursor.take(UInt8(ascii: "+")) { _ = cursor.take(UInt8(ascii: "-")) }
             _ = try self.digits()
         }
-        return JSONText(source, start..<cursor.place)
+        return SecretJSONText(source, start..<cursor.place)
     }
 
     /// The number of digits, which is at least one.
@@ -160,12 +160,12 @@ package struct JSONReader {
         return cursor.place - start
     }
 
-    private mutating func text() throws(Malformed) -> JSONText {
+    private mutating func text() throws(Malformed) -> SecretJSONText {
         guard cursor.take(UInt8(ascii: "\"")) else { throw malformed }
         let start = cursor.place
         while let byte = cursor.next() {
             switch byte {
-            case UInt8(ascii: "\""): return JSONText(source, start..<cursor.place - 1)
+            case UInt8(ascii: "\""): return SecretJSONText(source, start..<cursor.place - 1)
             case UInt8(ascii: "\\"):
                 guard JSONEscape.next(&cursor) != nil else { throw malformed }
             case 0..<0x20: throw malformed

@@ -2,15 +2,15 @@
 package import KeychainSecrets
 
 /// A JSON value whose texts stay in locked memory, where they were read.
-package struct JSONValue {
+package struct SecretJSONValue {
     package indirect enum Content {
         case null
         case flag(Bool)
-        case number(JSONText)
-        case text(JSONText)
-        case list([JSONValue])
+        case number(SecretJSONText)
+        case text(SecretJSONText)
+        case list([SecretJSONValue])
         /// In the order in which they are written; no name occurs twice.
-        case object([(name: String, value: JSONValue)])
+        case object([(name: String, value: SecretJSONValue)])
     }
 
     package let content: Content
@@ -18,22 +18,24 @@ package struct JSONValue {
     package let line: Int
 
     /// A member of an object; nil for other values, and where it is missing or null.
-    package subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> SecretJSONValue? {
         guard let member = members.first(where: { $0.name == name })?.value else { return nil }
         if case .null = member.content { return nil }
         return member
     }
 
     /// The members of an object; empty for other values.
-    package var members: [(name: String, value: JSONValue)] {
+    package var members: [(name: String, value: SecretJSONValue)] {
         if case .object(let members) = content { members } else { [] }
     }
 
     /// The elements of a list; empty for other values.
-    package var elements: [JSONValue] { if case .list(let list) = content { list } else { [] } }
+    package var elements: [SecretJSONValue] {
+        if case .list(let list) = content { list } else { [] }
+    }
 
     /// A text that may be a secret; nil for other values.
-    package var text: JSONText? { if case .text(let text) = content { text } else { nil } }
+    package var text: SecretJSONText? { if case .text(let text) = content { text } else { nil } }
 
     /// nil for other values than whole numbers of 64 bits.
     package var number: Int64? {
@@ -52,7 +54,7 @@ package struct JSONValue {
 
 /// A text between its quotes, or the characters of a number: a range of the source, which it keeps
 /// alive. The reader has checked each escape.
-package struct JSONText {
+package struct SecretJSONText {
     private let source: HeldSecret
     private let range: Range<Int>
 
