@@ -145,6 +145,13 @@ public struct ItemAccessControl: Sendable, Hashable {
             needsApplicationPassword: needsApplicationPassword, boundBiometry: biometry)
     }
 
+    /// The same constraints under another protection class.
+    package func protected(by protection: Accessibility) -> ItemAccessControl {
+        ItemAccessControl(
+            protection: protection, operations: operations, defaultOperation: defaultOperation,
+            needsApplicationPassword: needsApplicationPassword, boundBiometry: boundBiometry)
+    }
+
     /// Whether an operation needs the very biometry that was enrolled at binding.
     public var isBoundToBiometry: Bool {
         guard case .some(let operations, let others, _) = demands else { return false }

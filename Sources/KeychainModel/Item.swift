@@ -243,6 +243,12 @@ public struct ItemChange: Sendable, Equatable {
         let kept = replacesPairs ? attributes.filter { $0.key.pairName == nil } : attributes
         return self.attributes.isEmpty ? kept : kept.merging(self.attributes) { $1 }
     }
+
+    /// The item's access control after the change. An accessibility alone keeps its constraints:
+    /// only new access control may take them away.
+    package func applied(to current: ItemAccessControl) -> ItemAccessControl {
+        accessControl ?? accessible.map(current.protected(by:)) ?? current
+    }
 }
 
 /// The extent of a query.

@@ -167,12 +167,10 @@ struct UpdateRequests {
         result(item) + move(item) + changeOfRights(item)
     }
 
-    private var newRights: ItemAccessControl? {
-        change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
-    }
+    private var namesRights: Bool { change.accessControl != nil || change.accessible != nil }
 
     private func rights(of item: SealedItem) -> ItemAccessControl {
-        newRights.map(before.bound) ?? item.accessControl
+        change.accessControl.map(before.bound) ?? change.applied(to: item.accessControl)
     }
 
     private func item(_ item: SealedItem) -> AccessRequest.Item {
@@ -187,7 +185,7 @@ struct UpdateRequests {
 
     /// New access control is judged like a new item's, so that no program locks itself out.
     private func result(_ item: SealedItem) -> [AccessRequest] {
-        guard newRights != nil || change.trust != nil || !before.judge.policy.isEmpty else {
+        guard namesRights || change.trust != nil || !before.judge.policy.isEmpty else {
             return []
         }
         return [AccessRequest(after, on: changed(item))]
@@ -215,7 +213,7 @@ struct UpdateRequests {
             listed.admission = .mayChange
             requests.append(AccessRequest(changing, on: listed))
         }
-        if newRights != nil, rights(of: item) != item.accessControl, !isUnguarded(item) {
+        if namesRights, rights(of: item) != item.accessControl, !isUnguarded(item) {
             requests.append(AccessRequest(changing, on: self.item(item)))
         }
         return requests

@@ -101,9 +101,8 @@ struct ItemAttributes {
         if let rights {
             change.accessible = rights.protection
             change.accessControl = rights
-        } else if let accessible {
+        } else {
             change.accessible = accessible
-            change.accessControl = .plain(accessible)
         }
         return change
     }

@@ -142,6 +142,40 @@ import Testing
         #expect(throws: KeychainStoreError.duplicate) { try keychain.add(generic()) }
     }
 
+    @Test func `another accessibility keeps constraints, password and enrolment`() throws {
+        func rights(_ protection: Accessibility) -> ItemAccessControl {
+            ItemAccessControl(
+                protection: protection,
+                operations: [.decrypt: .biometryCurrentSet, .encrypt: .always],
+                defaultOperation: nil, needsApplicationPassword: true,
+                boundBiometry: [UInt8](repeating: 7, count: 32))
+        }
+        var change = ItemChange()
+        change.accessible = .afterFirstUnlock
+        var record = AttributeRecord(new: generic(), in: "group", rights(.whenUnlocked))
+        try record.apply(change, .genericPassword)
+        #expect(record.accessControl == rights(.afterFirstUnlock))
+    }
+
+    @Test func `another accessibility seals a guarded secret anew, under its constraints`() throws {
+        func rights(_ protection: Accessibility) -> ItemAccessControl {
+            ItemAccessControl(
+                protection: protection,
+                operations: [.decrypt: .userPresence, .encrypt: .always, .delete: .always],
+                defaultOperation: nil)
+        }
+        let keychain = try TestKeychain()
+        var item = generic()
+        item.accessControl = rights(.whenUnlocked)
+        try keychain.add(item, "s3cret")
+        var change = ItemChange()
+        change.accessible = .afterFirstUnlock
+        try keychain.update(query(), change)
+        let found = try keychain.find(query())[0]
+        #expect(found.accessControl == rights(.afterFirstUnlock))
+        #expect(try keychain.open(found) == "s3cret")
+    }
+
     @Test func `new rights bind the secret anew`() throws {
         let keychain = try TestKeychain()
         try keychain.add(generic(), "s3cret")

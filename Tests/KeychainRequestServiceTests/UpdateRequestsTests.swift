@@ -70,6 +70,15 @@ import Testing
         #expect(operations(requests(same, on: .guarded)) == [.update])
     }
 
+    @Test func `another accessibility alone keeps a guarded item's constraints`() {
+        let judged = requests(change { $0.accessible = .afterFirstUnlock }, on: .guarded)
+        #expect(operations(judged) == [.update, .changeACL])
+        let kept = ItemAccessControl.guarded.protected(by: .afterFirstUnlock)
+        #expect(judged.first?.item.accessControl == kept)
+        let same = change { $0.accessible = .whenUnlocked }
+        #expect(operations(requests(same, on: .guarded)) == [.update])
+    }
+
     @Test func `an item that its program could delete and add again changes its rights unasked`() {
         let other = change { $0.accessible = .afterFirstUnlock }
         #expect(operations(requests(other)) == [.update])

@@ -26,6 +26,12 @@ import Testing
         }
     }
 
+    @Test func `a change of the accessibility is none of the access control`() throws {
+        let change = try ItemAttributes(["pdmn=ck"]).change(of: .genericPassword)
+        #expect(change.accessible == .afterFirstUnlock)
+        #expect(change.accessControl == nil)
+    }
+
     @Test(
         arguments: [
             (.state(.notFound), 44), (.state(.duplicate), 45), (.refused(.wrongPassword), 51),

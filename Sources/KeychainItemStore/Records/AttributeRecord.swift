@@ -93,9 +93,7 @@ extension AttributeRecord {
         }
         if let group = change.accessGroup { self.group = group }
         if let synchronizable = change.isSynchronizable { isSynchronizable = synchronizable }
-        if let rights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain) {
-            accessControl = rights
-        }
+        accessControl = change.applied(to: accessControl)
         if itemClass == .attributed { try checkLimits() }
     }
 

@@ -29,6 +29,17 @@ import Testing
         #expect(world.person.questions.isEmpty)
     }
 
+    @Test func `another accessibility leaves each read its question`() throws {
+        try world.add("mail") { $0.accessControl = .guarded }
+        var change = ItemChange()
+        change.accessible = .afterFirstUnlock
+        #expect(try update(change) == 1)
+        world.person.forgets()
+        let later = Program("/usr/bin/git", process: 11)
+        #expect(try world.read("mail", as: later) == "secret of mail")
+        #expect(world.person.questions.count == 1)
+    }
+
     @Test func `a list of programs is the user's to say, each time`() throws {
         try world.add("mail")
         var change = ItemChange()
