@@ -95,9 +95,12 @@ extension KeychainService {
         {
             return nil
         }
-        do throws(RequestError) { return try access.grant(item) } catch
-            where error == .refused(.interactionNotAllowed) && skips
-        {
+        do throws(RequestError) { return try access.grant(item) } catch {
+            // An item whose proof can't be given on this machine fails to authenticate.
+            let needsProof =
+                error == .refused(.interactionNotAllowed)
+                || error == .refused(.authenticationFailed)
+            guard skips, needsProof else { throw error }
             return nil
         }
     }

@@ -102,6 +102,9 @@ final class Person: Authenticator {
         var isThere = true
         var typed: HeldSecret?
         var choice: TrustChoice?
+        var provable: Set<PolicyMethod> = [
+            .factor(.presence), .factor(.passcode), .approvals(besides: "alice"),
+        ]
         var questions: [String] = []
         var meanwhile: (@Sendable () -> Void)?
     }
@@ -117,6 +120,8 @@ final class Person: Authenticator {
     func types(_ typed: HeldSecret) { state.withLock { $0.typed = typed } }
     /// What the user says to a program that asks for another one's item.
     func chooses(_ choice: TrustChoice) { state.withLock { $0.choice = choice } }
+    /// No proof can be given on this machine any more.
+    func canProveNothing() { state.withLock { $0.provable = [] } }
     /// What was asked so far.
     func forgets() { state.withLock { $0.questions = [] } }
     /// Runs while the next question is open.
@@ -128,7 +133,7 @@ final class Person: Authenticator {
     func hasPrompter(for caller: Caller) -> Bool { false }
     func provable(for caller: Caller) -> Set<PolicyMethod> {
         looks.add()
-        return [.factor(.presence), .factor(.passcode), .approvals(besides: "alice")]
+        return state.withLock { $0.provable }
     }
     /// The first of those who may.
     func approval(

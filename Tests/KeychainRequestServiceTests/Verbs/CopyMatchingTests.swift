@@ -102,6 +102,22 @@ import Testing
         #expect(world.person.questions.isEmpty)
     }
 
+    @Test func `an item that can't be proven for any more is left out like one that asks`() throws {
+        try world.add("mail") { $0.accessControl = .guarded }
+        try world.add("plain")
+        world.person.canProveNothing()
+        var query = ItemQuery(.genericPassword)
+        query.returnFields = .data
+        query.limit = 5
+        #expect(throws: RequestError.refused(.authenticationFailed)) {
+            try world.ask(CopyMatching(query))
+        }
+        query.authenticationUI = .skip
+        #expect(try world.ask(CopyMatching(query)).count == 1)
+        query.attributes = [.service: .string("mail")]
+        #expect(throws: RequestError.state(.notFound)) { try world.ask(CopyMatching(query)) }
+    }
+
     // MARK: Another program's item
 
     @Test func `a yes for once opens the item once`() throws {
