@@ -622,8 +622,8 @@ let package = Package(
         clientTests(
             "SecurityTests", .v6,
             [
-                "CTestKeychain", "Security", "KeychainCertificates", "KeychainModel",
-                "KeychainSecrets", "KeychainStatusCodes", "KeychainWorlds",
+                "CTestKeychain", "Security", "KeychainCertificates", "KeychainMessages",
+                "KeychainModel", "KeychainSecrets", "KeychainStatusCodes", "KeychainWorlds",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         tests(

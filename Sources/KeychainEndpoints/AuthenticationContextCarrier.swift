@@ -13,10 +13,17 @@ package protocol AuthenticationContextCarrier: AnyObject {
     func leave(_ cancellation: Cancellation)
 }
 
-/// The context in which one call makes its requests, where its program gave one.
+/// The context in which one call makes its requests: its program's, or the call's own.
 package struct CallContext {
-    private let carrier: any AuthenticationContextCarrier
+    private let carrier: (any AuthenticationContextCarrier)?
     private let authentication: AuthenticationContext
+
+    /// For a call of several requests: a proof for one of them counts for the others. It is not
+    /// ended, as that would forget proofs that policies let count for longer.
+    package init() {
+        carrier = nil
+        authentication = AuthenticationContext()
+    }
 
     /// An ended context has no proofs, and can't get any.
     package init(_ carrier: any AuthenticationContextCarrier) throws(RequestError) {
@@ -30,6 +37,7 @@ package struct CallContext {
     fileprivate func send<V: Verb>(
         _ verb: V, to endpoint: any KeychainEndpoint
     ) throws(RequestError) -> V.Answer {
+        guard let carrier else { return try endpoint.send(verb, in: authentication) }
         let cancellation = Cancellation()
         guard carrier.enter(cancellation) else { throw .refused(.authenticationFailed) }
         defer { carrier.leave(cancellation) }

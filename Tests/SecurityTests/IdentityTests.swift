@@ -62,6 +62,25 @@ extension CertificateItems {
             #expect(add(["v_Ref": identity]) == errSecDuplicateItem)
         }
 
+        @Test func `is returned as it was added, and not as another one like it`() throws {
+            let certificate = try #require(Fixture.certificate(Fixture.leaf))
+            let key = try #require(Fixture.key(Fixture.leafKey, kSecAttrKeyTypeEC))
+            defer { _ = delete(["v_Ref": certificate, "agrp": "second.group"]) }
+            #expect(add(["v_Ref": identity]) == errSecSuccess)
+            let item: [String: Any] = [
+                "v_Ref": identity, "agrp": "second.group", "r_Attributes": true, "r_Ref": true,
+            ]
+            for _ in 1...2 {
+                var result: CFTypeRef?
+                #expect(SecItemAdd(item as CFDictionary, &result) == errSecSuccess)
+                let found = try #require(result as? [String: Any])
+                #expect(found["agrp"] as? String == "second.group")
+                #expect(found["v_Ref"] as? SecIdentity == identity)
+                // The certificate is there the second time.
+                #expect(delete(["v_Ref": key, "agrp": "second.group"]) == errSecSuccess)
+            }
+        }
+
         @Test func `has its label from the certificate and its tag from the key`() throws {
             let more: [String: Any] = ["v_Ref": identity, "atag": "mine", "labl": "both"]
             #expect(add(more) == errSecSuccess)

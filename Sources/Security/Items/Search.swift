@@ -11,11 +11,15 @@ struct Search {
     private let selection: Selection
     private let returnFields: ReturnFields
     private let endpoint: any KeychainEndpoint
+    private let context: CallContext?
 
-    init(_ selection: Selection, returnFields: ReturnFields) throws(RequestError) {
+    init(
+        _ selection: Selection, returnFields: ReturnFields, at endpoint: any KeychainEndpoint
+    ) {
         self.selection = selection
         self.returnFields = returnFields
-        endpoint = try KeychainEndpointChoice.current()
+        self.endpoint = endpoint
+        context = selection.context ?? (selection.isOneRequest ? nil : CallContext())
     }
 
     func results() throws(RequestError) -> [SearchResult] {
@@ -57,6 +61,8 @@ struct Search {
             of.synchronizable = .any
             of.limit = nil
             of.attributes = object.attributes(for: query.itemClass)
+            of.authenticationUI = query.authenticationUI
+            of.reason = query.reason
             let found = try items(of, .persistentReference)
             query.references?.append(contentsOf: found.map(\.reference))
         }
@@ -108,7 +114,8 @@ struct Search {
         return try chain.isTrusted(certificate)
     }
 
-    /// The certificates of one subject, whatever else the query asks for.
+    /// The certificates of one subject, whatever else the query asks for. The program did not ask
+    /// for them, so that the user is not asked for them either.
     private func certificates(
         of subject: [UInt8], _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(RequestError) -> [Item] {
@@ -116,6 +123,7 @@ struct Search {
         above.keychain = query.keychain
         above.synchronizable = .any
         above.limit = nil
+        above.authenticationUI = .skip
         above.attributes = [.subject: .data(subject)]
         return try items(above, returnFields)
     }
@@ -151,7 +159,7 @@ struct Search {
         var query = query
         query.returnFields = returnFields.needed(of: query.itemClass)
         do throws(RequestError) {
-            return try endpoint.send(CopyMatching(query), in: selection.context)
+            return try endpoint.send(CopyMatching(query), in: context)
         } catch {
             guard error == .state(.notFound) else { throw error }
             return []

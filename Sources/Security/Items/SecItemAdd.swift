@@ -28,18 +28,7 @@ func addItem(_ addition: Addition) throws(RequestError) -> CFTypeRef? {
         // find none.
         return addition.returnFields == .data ? object ?? NSData() : object
     case .identity(let identity, let certificate, let key):
-        try add(certificate: certificate, key: key, in: addition.context)
-        guard !addition.returnFields.isEmpty else { return nil }
-        var query: [String: Any] = [
-            QueryParameters.ValueKey.reference.rawValue: identity,
-            AttributeName.synchronizable.rawValue: key.item.isSynchronizable,
-        ]
-        if let name = addition.keychain.flatMap(KeychainName.init) {
-            query[QueryParameters.UseKey.keychain.rawValue] = SecKeychain(name)
-        }
-        let selection = try Selection(query as CFDictionary, for: .copyMatching)
-        let found = try Search(selection, returnFields: addition.returnFields).results()
-        return found.first.flatMap(shape.object)
+        return try add(identity, certificate, key, addition).flatMap(shape.object)
     }
 }
 
@@ -51,23 +40,56 @@ private func add(
         Add(part.item, secret: part.secret, returning: returnFields), in: context)
 }
 
-/// Throws `.duplicate` only where both items exist already.
+/// Adds the halves of an identity that are not there yet, and returns both for the call's answer;
+/// nil where none is wanted, or a half from before can't be read without a question. Throws
+/// `.duplicate` only where both were there.
 private func add(
-    certificate: Addition.Part, key: Addition.Part, in context: CallContext?
-) throws(RequestError) {
-    let hasCertificate = try isDuplicate(certificate, in: context)
-    let hasKey = try isDuplicate(key, in: context)
-    if hasCertificate, hasKey { throw .state(.duplicate) }
+    _ identity: SecIdentity, _ certificate: Addition.Part, _ key: Addition.Part,
+    _ addition: Addition
+) throws(RequestError) -> SearchResult? {
+    let (returnFields, context) = (addition.returnFields, addition.context)
+    // The data of an identity is its key's.
+    let ofCertificate = returnFields.subtracting(.data)
+    var addedCertificate = try addIfNew(certificate, ofCertificate, in: context)
+    var addedKey = try addIfNew(key, returnFields, in: context)
+    if addedCertificate == nil, addedKey == nil { throw .state(.duplicate) }
+    guard !returnFields.isEmpty else { return nil }
+    if addedCertificate == nil {
+        addedCertificate = try existing(certificate, of: identity, ofCertificate, in: context)
+    }
+    if addedKey == nil { addedKey = try existing(key, of: identity, returnFields, in: context) }
+    guard let addedCertificate, let addedKey else { return nil }
+    return .identity(certificate: addedCertificate, key: addedKey)
 }
 
-private func isDuplicate(
-    _ part: Addition.Part, in context: CallContext?
-) throws(RequestError) -> Bool {
-    do {
-        _ = try add(part, [], in: context)
-        return false
-    } catch {
+/// Returns nil where the item exists already.
+private func addIfNew(
+    _ part: Addition.Part, _ returnFields: ReturnFields, in context: CallContext?
+) throws(RequestError) -> Item? {
+    do throws(RequestError) { return try add(part, returnFields, in: context) } catch {
         guard error == .state(.duplicate) else { throw error }
-        return true
+        return nil
+    }
+}
+
+/// The half of the identity that was there before; nil where it can't be read without a question.
+private func existing(
+    _ part: Addition.Part, of identity: SecIdentity, _ returnFields: ReturnFields,
+    in context: CallContext?
+) throws(RequestError) -> Item? {
+    let itemClass = part.item.itemClass
+    var query = ItemQuery(itemClass)
+    query.attributes = ValueReference.identity(identity).attributes(for: itemClass)
+    query.keychain = part.item.keychain
+    query.accessGroup = part.item.accessGroup
+    query.synchronizable = part.item.isSynchronizable ? .yes : .no
+    query.authenticationUI = .skip
+    query.returnFields = returnFields.needed(of: itemClass)
+    let endpoint = try KeychainEndpointChoice.current()
+    do throws(RequestError) {
+        return try endpoint.send(CopyMatching(query), in: context).first
+    } catch {
+        guard error == .state(.notFound) else { throw error }
+        return nil
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainEndpoints
 internal import KeychainModel
 
 /// Finds items, and returns the parts that the query asks for: one object, or an array if its limit
@@ -17,7 +18,9 @@ public func SecItemCopyMatching(
 
 private func copyMatching(_ selection: Selection) throws(RequestError) -> CFTypeRef? {
     let shape = ResultShape(returnFields: selection.returnFields, isOfSearch: true)
-    let results = try Search(selection, returnFields: shape.returnFields).results()
+    let endpoint = try KeychainEndpointChoice.current()
+    let search = Search(selection, returnFields: shape.returnFields, at: endpoint)
+    let results = try search.results()
     guard let first = results.first else { throw .state(.notFound) }
     return selection.limit == 1 ? shape.object(for: first) : results.compactMap(shape.object).object
 }

@@ -9,50 +9,81 @@ internal import KeychainModel
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status(
         of: { () throws(RequestError) in
-            try delete(Selection(query, for: .delete))
+            try deleteItems(Selection(query, for: .delete), at: KeychainEndpointChoice.current())
             return nil
         }, into: nil)
 }
 
-private func delete(_ selection: Selection) throws(RequestError) {
+func deleteItems(
+    _ selection: Selection, at endpoint: any KeychainEndpoint
+) throws(RequestError) {
+    let deletion = Deletion(selection: selection, endpoint: endpoint)
     switch selection.target {
-    case .items(let query): try delete(query, in: selection)
+    case .items(let query): try deletion.delete(query)
     case .identities(let pair):
         if selection.isPersistentReference || selection.reference != nil {
-            try deleteNamed(pair, selection)
+            try deletion.deleteNamed(pair)
         } else {
-            try delete(pair.certificates, in: selection)
-            try deleteAny(pair.keys, selection)
+            try deletion.delete(pair.certificates)
+            try deletion.deleteAny(pair.keys)
         }
     }
 }
 
-private func delete(_ query: ItemQuery, in selection: Selection) throws(RequestError) {
-    var query = query
-    query.keychain = selection.keychains.first ?? nil
-    _ = try KeychainEndpointChoice.current().send(Delete(query), in: selection.context)
-}
+private struct Deletion {
+    let selection: Selection
+    let endpoint: any KeychainEndpoint
 
-private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(RequestError) {
-    do { try delete(query, in: selection) } catch {
-        guard error == .state(.notFound) else { throw error }
+    func delete(_ query: ItemQuery) throws(RequestError) {
+        var query = query
+        query.keychain = selection.keychains.first ?? nil
+        _ = try endpoint.send(Delete(query), in: selection.context)
     }
-}
 
-/// Deletes a key with its certificate, unless another certificate needs the key.
-private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(RequestError) {
-    let search = try Search(selection, returnFields: [])
-    let labels = try Set(
-        search.certificates(pair.certificates).compactMap { $0.attributes[.publicKeyHash] })
-    try delete(pair.certificates, in: selection)
-    for label in labels {
+    func deleteAny(_ query: ItemQuery) throws(RequestError) {
+        do throws(RequestError) { try delete(query) } catch {
+            guard error == .state(.notFound) else { throw error }
+        }
+    }
+
+    /// Deletes a key with its certificate, unless another certificate needs the key.
+    func deleteNamed(_ pair: IdentityQuery) throws(RequestError) {
+        let search = Search(selection, returnFields: [], at: endpoint)
+        let labels = try labels(of: pair, search)
+        try delete(pair.certificates)
+        for label in labels where try !isNeeded(label, search) {
+            var keys = pair.keys
+            keys.attributes[.applicationLabel] = label
+            keys.attributes[.isPrivate] = .number(1)
+            try deleteAny(keys)
+        }
+    }
+
+    /// The labels of the keys. An object knows its own; a persistent reference names only the
+    /// certificate, which is read.
+    private func labels(
+        of pair: IdentityQuery, _ search: Search
+    ) throws(RequestError) -> Set<AttributeValue> {
+        if let label = pair.keys.attributes[.applicationLabel] { return [label] }
+        return try Set(
+            search.certificates(pair.certificates).compactMap { $0.attributes[.publicKeyHash] })
+    }
+
+    /// Whether a certificate is left that needs the key. Nothing is asked: a certificate that can't
+    /// be read without a question is there all the same.
+    private func isNeeded(
+        _ label: AttributeValue, _ search: Search
+    ) throws(RequestError) -> Bool {
         var others = ItemQuery(.certificate)
         others.synchronizable = .any
         others.attributes = [.publicKeyHash: label]
-        guard try search.certificates(others).isEmpty else { continue }
-        var keys = pair.keys
-        keys.attributes[.applicationLabel] = label
-        keys.attributes[.isPrivate] = .number(1)
-        try deleteAny(keys, selection)
+        others.authenticationUI = .fail
+        do throws(RequestError) { return try !search.certificates(others).isEmpty } catch {
+            guard
+                error == .refused(.interactionNotAllowed)
+                    || error == .refused(.authenticationFailed)
+            else { throw error }
+            return true
+        }
     }
 }

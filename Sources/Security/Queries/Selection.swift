@@ -32,6 +32,12 @@ final class Selection {
     let reference: ValueReference?
     let isPersistentReference: Bool
 
+    /// Whether a search takes one request for each keychain.
+    var isOneRequest: Bool {
+        guard case .items = target else { return false }
+        return listed.isEmpty
+    }
+
     init(_ dictionary: CFDictionary, for call: Call) throws(RequestError) {
         let parameters = try QueryParameters(dictionary)
         guard call.takes(parameters.match) else { throw .invalid(.badRequest) }

@@ -21,7 +21,7 @@ struct UseParameters {
     }
 
     /// The context with proofs made before, and proofs that may be made again.
-    func context() throws(RequestError) -> CallContext? { try carrier.map(CallContext.init) }
+    func context() throws(RequestError) -> CallContext? { try carrier.map(CallContext.init(_:)) }
 
     mutating func add(
         _ key: QueryParameters.UseKey, _ value: QueryValue
