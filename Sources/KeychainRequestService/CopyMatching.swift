@@ -23,7 +23,7 @@ extension KeychainService {
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
             // The user is asked for another program's item only after all keychains were searched:
             // the program's own item may lie in a later one.
-            let isLookedFor = keychains.count > 1 && query.namesOneItem
+            let isLookedFor = keychains.ids.count > 1 && query.namesOneItem
             do throws(RequestError) {
                 return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
             } catch { guard error == .state(.notFound), isLookedFor else { throw error } }
@@ -32,8 +32,8 @@ extension KeychainService {
     }
 
     private func read(
-        _ query: ItemQuery, _ keychains: [KeychainID], mayConsent: Bool, _ prompts: UserPrompts,
-        into answer: AnswerWriter
+        _ query: ItemQuery, _ keychains: SearchedKeychains, mayConsent: Bool,
+        _ prompts: UserPrompts, into answer: AnswerWriter
     ) throws(RequestError) -> [Item] {
         var begun = 0
         do throws(RequestError) {

@@ -176,7 +176,7 @@ extension KeychainService {
 
     /// Does the work in one keychain after the other, until it returns true.
     func withAccess(
-        to keychains: [KeychainID], _ intent: Intent, _ prompts: UserPrompts,
+        to keychains: SearchedKeychains, _ intent: Intent, _ prompts: UserPrompts,
         unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> Bool
     ) throws(RequestError) {
         try each(of: keychains) { keychain throws(RequestError) in

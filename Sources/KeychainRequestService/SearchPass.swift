@@ -283,17 +283,24 @@ extension Authorization {
     }
 }
 
+/// The keychains that a call searches, in order.
+struct SearchedKeychains {
+    let ids: [KeychainID]
+    /// A named keychain must exist; those of a search list may be missing.
+    let isNamed: Bool
+}
+
 /// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {
     /// The keychains that a call searches: the named one, or its user's search list. A change that
     /// names no keychain reaches the machine's only where that is the default.
     func keychains(
         _ query: ItemQuery, toChange: Bool, for caller: Caller
-    ) throws(RequestError) -> [KeychainID] {
+    ) throws(RequestError) -> SearchedKeychains {
         if let name = query.keychain {
             let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
             try management.check(id, toChange: toChange, for: caller)
-            return [id]
+            return SearchedKeychains(ids: [id], isNamed: true)
         }
         let preferences = folder.preferences(of: caller)
         var names = preferences.searchList
@@ -313,7 +320,7 @@ extension KeychainService {
         for name in names where !leavesSystemOut || name != .system {
             keychains.append(try folder.id(name, of: caller.user))
         }
-        return keychains
+        return SearchedKeychains(ids: keychains, isNamed: false)
     }
 
     /// The keychain for a new item: the named one, or the user's default.
@@ -333,28 +340,22 @@ extension KeychainService {
     }
 
     /// Does the work in one keychain after the other, until it returns true. Throws `.notFound`
-    /// where no keychain had anything. Keychains of a search list may be missing; a named one must
-    /// exist.
+    /// where no keychain had anything.
     func each(
-        of keychains: [KeychainID],
+        of keychains: SearchedKeychains,
         _ work: (OpenKeychain) throws(RequestError) -> Bool
     ) throws(RequestError) {
         var hasFound = false
-        var exists = keychains.isEmpty
-        for id in keychains {
+        for id in keychains.ids {
             do throws(RequestError) {
-                let keychain = try folder.keychain(id, for: id.user)
-                exists = true
-                let isEnough = try work(keychain)
+                let isEnough = try work(folder.keychain(id, for: id.user))
                 hasFound = true
                 if isEnough { break }
             } catch {
-                guard error == .state(.notFound) || error == .state(.noSuchKeychain) else {
-                    throw error
-                }
+                let isMissing = error == .state(.noSuchKeychain) && !keychains.isNamed
+                guard isMissing || error == .state(.notFound) else { throw error }
             }
         }
-        guard exists else { throw .state(.noSuchKeychain) }
         guard hasFound else { throw .state(.notFound) }
     }
 }

@@ -158,10 +158,11 @@ import Testing
         #expect(throws: RequestError.state(.noSuchKeychain)) {
             try self.add("b", "2", to: "nobody-s")
         }
-        try search("nobody-s")
-        #expect(throws: RequestError.state(.noSuchKeychain)) { try self.read("a") }
-        try search()
-        #expect(throws: RequestError.state(.notFound)) { try self.read("a") }
+        for list in [["nobody-s"], []] {
+            try ask(Preferences(.searchList(list)))
+            #expect(throws: RequestError.state(.notFound)) { try self.read("a") }
+            #expect(throws: RequestError.state(.notFound)) { try self.ask(Delete(self.query("a"))) }
+        }
     }
 
     @Test func `a locked keychain ends the search that may mean an item of it`() throws {

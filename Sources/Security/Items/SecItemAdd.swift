@@ -36,8 +36,15 @@ private func add(
     _ part: Addition.Part, _ returnFields: ReturnFields, in context: CallContext?
 ) throws(RequestError) -> Item {
     let returnFields = returnFields.needed(of: part.item.itemClass)
-    return try KeychainEndpointChoice.current().send(
-        Add(part.item, secret: part.secret, returning: returnFields), in: context)
+    let endpoint = try KeychainEndpointChoice.current()
+    do throws(RequestError) {
+        return try endpoint.send(
+            Add(part.item, secret: part.secret, returning: returnFields), in: context)
+    } catch {
+        // A call that names no keychain knows one store, which is not there.
+        let isMissing = error == .state(.noSuchKeychain) && part.item.keychain == nil
+        throw isMissing ? .failed(.notAvailable) : error
+    }
 }
 
 /// Adds the halves of an identity that are not there yet, and returns both for the call's answer;
