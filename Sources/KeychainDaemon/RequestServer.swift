@@ -263,7 +263,7 @@ package final class RequestServer: Sendable {
         } catch SocketError.tooLarge {
             say(.refusal(.invalid(.dataTooLarge)), to: connection)
         } catch SocketError.noRoom {
-            say(.refusal(.refused(.tooManyRequests)), to: connection)
+            say(.refusal(.failed(.outOfMemory)), to: connection)
         } catch SocketError.newer {
             say(.refusal(.state(.olderService)), to: connection)
         } catch SocketError.older {

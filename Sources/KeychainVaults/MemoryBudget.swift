@@ -50,7 +50,7 @@ package final class MemoryBudget: @unchecked Sendable {
         let deadline = ContinuousClock.now + patience
         while !hasRoom(cost, user) {
             guard patience > .zero, condition.wait(until: deadline) else {
-                throw .refused(.tooManyRequests)
+                throw .failed(.outOfMemory)
             }
         }
         taken[user, default: 0] += cost

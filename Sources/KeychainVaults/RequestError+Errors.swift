@@ -9,7 +9,6 @@ extension RequestError {
             switch error {
             case .tooLarge: .invalid(.dataTooLarge)
             case .badChange: .invalid(.noSuchAttribute)
-            case .noRoom: .refused(.tooManyRequests)
             case .belongsToAnother: .refused(.belongsToAnother)
             case .wrongPassword: .refused(.wrongPassword)
             case .wrongApplicationPassword: .refused(.wrongApplicationPassword)
@@ -30,7 +29,7 @@ extension RequestError {
             case .diskFull: .failed(.diskFull)
             case .inputOutput: .failed(.inputOutput)
             case .busy: .failed(.notAvailable)
-            case .outOfMemory: .failed(.outOfMemory)
+            case .outOfMemory, .noRoom: .failed(.outOfMemory)
             }
     }
 

@@ -102,7 +102,8 @@ extension LAError {
         case .refused(.interactionNotAllowed), .state(.locked), .state(.noSession):
             self.init(.notInteractive)
         case .state(.passcodeNotSet): self.init(.passcodeNotSet)
-        case .failed(.notAvailable), .refused(.tooManyRequests): self.init(.systemCancel)
+        case .failed(.notAvailable), .failed(.outOfMemory), .refused(.tooManyRequests):
+            self.init(.systemCancel)
         case .invalid, .refused, .state, .failed: self.init(.authenticationFailed)
         }
     }

@@ -288,11 +288,12 @@ struct KeychainItems: CollectionItems {
 }
 
 extension RequestError {
-    /// The user said no, typed what is wrong, or can't be asked any more.
+    /// The user said no, typed what is wrong, or can't be asked any more; or there is no memory for
+    /// the items.
     fileprivate var endsAsking: Bool {
         [
             .refused(.cancelled), .refused(.wrongPassword), .refused(.wrongPIN),
-            .refused(.tooManyRequests), .refused(.interactionNotAllowed),
+            .refused(.tooManyRequests), .refused(.interactionNotAllowed), .failed(.outOfMemory),
         ].contains(self)
     }
 

@@ -54,7 +54,7 @@ extension ServiceError {
                 .refused(.authenticationFailed), .refused(.wrongPassword),
                 .refused(.wrongRecoveryKey):
                 .isLocked
-            case .refused(.tooManyRequests): .limitsExceeded
+            case .refused(.tooManyRequests), .failed(.outOfMemory): .limitsExceeded
             case .refused: .accessDenied
             case .state(.locked), .state(.noSession), .state(.passcodeNotSet): .isLocked
             case .state(.notFound), .state(.noSuchKeychain), .state(.noDefaultKeychain):

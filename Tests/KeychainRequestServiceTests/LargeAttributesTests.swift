@@ -56,7 +56,7 @@ struct LargeAttributesTests {
         try login.ask(Add(small, secret: nil, returning: []))
         let taken = try login.memory.take(MemoryBudget.mostForUser / 2, for: OpenLogin.user)
         var query = OpenLogin.query(.attributes, limit: 1)
-        #expect(throws: RequestError.refused(.tooManyRequests)) {
+        #expect(throws: RequestError.failed(.outOfMemory)) {
             try login.ask(CopyMatching(query))
         }
         query.attributes[.service] = .string("small")

@@ -12,10 +12,10 @@ import Testing
         let budget = MemoryBudget()
         var share = try budget.take(Self.large, for: 1)
         #expect(share != nil)
-        #expect(throws: RequestError.refused(.tooManyRequests)) {
+        #expect(throws: RequestError.failed(.outOfMemory)) {
             _ = try budget.take(Self.large, for: 1, patience: .zero)
         }
-        #expect(throws: RequestError.refused(.tooManyRequests)) {
+        #expect(throws: RequestError.failed(.outOfMemory)) {
             _ = try budget.take(Self.large, for: 1, patience: .milliseconds(10))
         }
         share = nil
@@ -40,7 +40,7 @@ import Testing
         held.append(try budget.take(8 * 1024 * 1024, for: 5, patience: .zero))
         held.append(try budget.take(Self.large, for: 6, patience: .zero))
         for user: UInt32 in [5, 6] {
-            #expect(throws: RequestError.refused(.tooManyRequests)) {
+            #expect(throws: RequestError.failed(.outOfMemory)) {
                 _ = try budget.take(Self.large / 2, for: user, patience: .zero)
             }
         }

@@ -33,6 +33,7 @@ private let table = [
     // There is nothing to prove oneself by.
     Row(.state(.passcodeNotSet), .passcodeNotSet, errSecNotAvailable),
     Row(.failed(.notAvailable), .systemCancel, errSecNotAvailable),
+    Row(.failed(.outOfMemory), .systemCancel, errSecAllocate),
     // What no evaluation meets, but for a service that is newer than this library.
     Row(.invalid(.badRequest), .authenticationFailed, errSecParam),
     Row(.invalid(.badKeychainName), .authenticationFailed, errSecParam),
@@ -70,7 +71,6 @@ private let table = [
     Row(.state(.readOnly), .authenticationFailed, errSecReadOnly),
     Row(.failed(.diskFull), .authenticationFailed, errSecDiskFull),
     Row(.failed(.inputOutput), .authenticationFailed, errSecIO),
-    Row(.failed(.outOfMemory), .authenticationFailed, errSecAllocate),
     Row(.failed(.internalError), .authenticationFailed, errSecInternal),
 ]
 
