@@ -19,7 +19,7 @@ extension AttributeKind {
         switch given {
         case .string(let text): .string(text)
         case .data(let data): .data(data.copiedBytes)
-        case .number, .real, .boolean: try number(given)
+        case .number, .real: try number(given)
         default: throw .invalid(.badRequest)
         }
     }
