@@ -64,14 +64,19 @@ extension Keychain {
         do throws(RequestError) {
             _ = try ask(CopyMatching(query))
             return true
-        } catch { return try Self.exists(after: error) }
+        } catch {
+            // A context that has ended fails like a proof that can't be given.
+            guard !hasEnded else { throw KeychainError(error) }
+            return try Self.exists(after: error)
+        }
     }
 
-    /// Whether the refusal shows that the item exists, to a program that may not ask.
+    /// Whether the refusal shows that the item exists, to a program that may not ask, or whose user
+    /// can't give the proof.
     static func exists(after refusal: RequestError) throws(KeychainError) -> Bool {
         switch refusal {
         case .state(.notFound): false
-        case .refused(.interactionNotAllowed): true
+        case .refused(.interactionNotAllowed), .refused(.authenticationFailed): true
         default: throw KeychainError(refusal)
         }
     }
@@ -107,9 +112,10 @@ extension Keychain {
     }
 
     private func ask<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
-        let authentication = context?.authentication
-        // In a context that has ended no proof can be given or used.
-        if context != nil, authentication == nil { throw .refused(.authenticationFailed) }
-        return try KeychainEndpointChoice.current().send(verb, in: authentication)
+        let call = try context.map { context throws(RequestError) in try CallContext(context) }
+        return try KeychainEndpointChoice.current().send(verb, in: call)
     }
+
+    /// In a context that has ended no proof can be given or used.
+    private var hasEnded: Bool { context != nil && context?.authentication == nil }
 }

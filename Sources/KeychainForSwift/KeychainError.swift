@@ -18,7 +18,11 @@ public final class KeychainError: NSError, @unchecked Sendable {
             userInfo: [NSLocalizedDescriptionKey: message])
     }
 
-    convenience init(_ error: RequestError) { self.init(status: error.status) }
+    convenience init(_ error: RequestError) {
+        // No call names a keychain: where the default one is missing, there is no store.
+        let isMissing = error == .state(.noSuchKeychain)
+        self.init(status: isMissing ? errSecNotAvailable : error.statusOfItemCall)
+    }
 
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 

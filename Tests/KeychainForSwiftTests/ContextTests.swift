@@ -57,6 +57,9 @@ import Testing
             _ = try await ended.find("joe", as: String.self)
         }
         await #expect(throws: KeychainError(status: errSecAuthFailed)) {
+            _ = try await ended.contains("joe")
+        }
+        await #expect(throws: KeychainError(status: errSecAuthFailed)) {
             try await ended.insert("secret", for: "jane")
         }
     }

@@ -22,13 +22,24 @@ import Testing
 
     @Test func `an item that asks for its user is known to be there, a locked one is not`() throws {
         #expect(try Keychain.exists(after: .refused(.interactionNotAllowed)))
+        // As after the last fingerprint was deleted.
+        #expect(try Keychain.exists(after: .refused(.authenticationFailed)))
         #expect(try !Keychain.exists(after: .state(.notFound)))
         for refusal in [
             RequestError.state(.locked), .refused(.notEntitled), .failed(.notAvailable),
-            .refused(.authenticationFailed),
         ] {
             #expect(throws: KeychainError(refusal)) { try Keychain.exists(after: refusal) }
         }
+    }
+
+    @Test(
+        arguments: [
+            RequestError.failed(.damaged), .failed(.keychainGone), .state(.noSuchKeychain),
+        ])
+    func `a keychain that can't be opened is no store, as for the item calls`(
+        _ refusal: RequestError
+    ) {
+        #expect(KeychainError(refusal).status == errSecNotAvailable)
     }
 
     @Test func `code that catches NSError catches it`() async {

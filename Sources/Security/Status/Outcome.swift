@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainStatusCodes
 
 /// Runs one of the calls and returns its status. The caller's variable is changed only where the
@@ -20,7 +20,7 @@ func status(
 
 extension RequestError {
     /// Item calls know keychains as one store, and no file that is not valid.
-    fileprivate var statusOfItemCall: OSStatus {
+    package var statusOfItemCall: OSStatus {
         switch self {
         case .failed(.damaged), .failed(.keychainGone): errSecNotAvailable
         default: status
