@@ -8,7 +8,7 @@ public let LAErrorDomain = "com.apple.LocalAuthentication"
 ///
 /// It is a value, as Swift has it on Apple's systems, and can also be caught as an `NSError` of
 /// `LAErrorDomain`; such an object converts back to an `LAError`.
-public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
+public struct LAError: CustomNSError, Hashable, @unchecked Sendable {
     public enum Code: Int, Sendable {
         case authenticationFailed = -1
         case userCancel = -2
@@ -33,8 +33,19 @@ public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
     }
 
     public let code: Code
+    /// Never changes, and so may be read by any thread.
+    private let given: [String: Any]
 
-    public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+        self.code = code
+        given = userInfo
+    }
+
+    public static func == (a: LAError, b: LAError) -> Bool {
+        a.code == b.code && (a.userInfo as NSDictionary).isEqual(b.userInfo as NSDictionary)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// Converts an error object of this domain. Any other object, and an unknown code, becomes a
     /// failed authentication, and never a milder error.
@@ -47,31 +58,18 @@ public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
         guard error.domain == LAErrorDomain, let code = Code(rawValue: error.code) else {
             return nil
         }
-        self.init(code)
+        self.init(code, userInfo: error.userInfo)
     }
 
     public static var errorDomain: String { LAErrorDomain }
     public var errorCode: Int { code.rawValue }
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: localizedDescription] }
+    public var errorUserInfo: [String: Any] {
+        given.merging([NSLocalizedDescriptionKey: localizedDescription]) { own, _ in own }
+    }
     public var userInfo: [String: Any] { errorUserInfo }
 
     public var localizedDescription: String {
-        switch code {
-        case .authenticationFailed: "Authentication failed."
-        case .userCancel: "Authentication was canceled by the user."
-        case .userFallback: "The user chose another way to authenticate."
-        case .systemCancel: "Authentication was canceled by the system."
-        case .passcodeNotSet: "No password is set for the login keychain."
-        case .biometryNotAvailable: "Biometry is not available on this device."
-        case .biometryNotEnrolled: "No fingerprints are enrolled."
-        case .biometryLockout: "Biometry is locked out after too many failed attempts."
-        case .appCancel: "Authentication was canceled by the application."
-        case .invalidContext: "The context has been invalidated."
-        case .companionNotAvailable: "No companion device is available."
-        case .biometryNotPaired, .biometryDisconnected: "The biometric sensor is not connected."
-        case .invalidDimensions: "The dimensions are not valid."
-        case .notInteractive: "User interaction is required, but is not possible."
-        }
+        given[NSLocalizedDescriptionKey] as? String ?? code.text
     }
 
     public static let authenticationFailed = Code.authenticationFailed
@@ -93,6 +91,27 @@ public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
     public static let touchIDNotAvailable = Code.biometryNotAvailable
     public static let touchIDNotEnrolled = Code.biometryNotEnrolled
     public static let touchIDLockout = Code.biometryLockout
+}
+
+extension LAError.Code {
+    fileprivate var text: String {
+        switch self {
+        case .authenticationFailed: "Authentication failed."
+        case .userCancel: "Authentication was canceled by the user."
+        case .userFallback: "The user chose another way to authenticate."
+        case .systemCancel: "Authentication was canceled by the system."
+        case .passcodeNotSet: "No password is set for the login keychain."
+        case .biometryNotAvailable: "Biometry is not available on this device."
+        case .biometryNotEnrolled: "No fingerprints are enrolled."
+        case .biometryLockout: "Biometry is locked out after too many failed attempts."
+        case .appCancel: "Authentication was canceled by the application."
+        case .invalidContext: "The context has been invalidated."
+        case .companionNotAvailable: "No companion device is available."
+        case .biometryNotPaired, .biometryDisconnected: "The biometric sensor is not connected."
+        case .invalidDimensions: "The dimensions are not valid."
+        case .notInteractive: "User interaction is required, but is not possible."
+        }
+    }
 }
 
 extension LAError: LocalizedError {

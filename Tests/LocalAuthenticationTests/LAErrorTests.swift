@@ -151,6 +151,24 @@ private let numbers: [(LAError.Code, Int)] = [
         #expect((made as? LAError)?.code == .biometryLockout)
     }
 
+    @Test func `what an error was made with survives the way to an object and back`() throws {
+        let cause = NSError(domain: "cause", code: 7)
+        let info: [String: Any] = [
+            NSLocalizedDescriptionKey: "The reader is dirty.", NSUnderlyingErrorKey: cause,
+        ]
+        let error = LAError(.authenticationFailed, userInfo: info)
+        let object = error as NSError
+        #expect(object.localizedDescription == "The reader is dirty.")
+        #expect(object.userInfo[NSUnderlyingErrorKey] as? NSError == cause)
+        let back = try #require(object as any Error as? LAError)
+        #expect(back == error && back.hashValue == error.hashValue)
+        #expect(back.localizedDescription == "The reader is dirty.")
+        #expect(back.userInfo[NSUnderlyingErrorKey] as? NSError == cause)
+        #expect(back != LAError(.authenticationFailed))
+        let plain = LAError(.userCancel)
+        #expect(plain as NSError as any Error as? LAError == plain)
+    }
+
     @Test func `what others throw is no LAError`() {
         let other = NSError(domain: "other", code: -2)
         #expect(other as any Error as? LAError == nil)
