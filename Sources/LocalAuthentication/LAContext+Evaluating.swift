@@ -8,8 +8,7 @@ internal import Synchronization
 
 extension LAContext {
     func evaluate(_ policy: LAPolicy, _ reason: String) throws {
-        // Proofs given in the context before need no question; the service has them.
-        if let problem = obstacle(to: policy, mustAsk: false) { throw problem }
+        if let problem = obstacle(to: policy) { throw problem }
         try evaluate(policy.constraint, reason)
     }
 
@@ -33,14 +32,16 @@ extension LAContext {
         }
     }
 
-    /// The error that prevents an evaluation of the policy; nil where it is possible.
-    func obstacle(to policy: LAPolicy, mustAsk: Bool) -> LAError? {
+    /// The error that prevents an evaluation of the policy on this machine; nil where it is
+    /// possible. Whether a question can be put is not looked at: proofs given in the context before
+    /// need none, and the service has them.
+    func obstacle(to policy: LAPolicy) -> LAError? {
         guard state.withLock({ $0.authentication != nil }) else { return LAError(.invalidContext) }
         guard let known = try? Self.capabilities() else { return LAError(.systemCancel) }
         if policy.usesBiometry, known.biometry == .available {
             state.withLock { $0.domainState = Data(known.biometryState) }
         }
-        return policy.obstacle(known, mustAsk: mustAsk).map { LAError($0) }
+        return policy.obstacle(known).map { LAError($0) }
     }
 }
 
@@ -60,7 +61,7 @@ extension LAPolicy {
         }
     }
 
-    func obstacle(_ known: Capabilities, mustAsk: Bool) -> LAError.Code? {
+    func obstacle(_ known: Capabilities) -> LAError.Code? {
         let biometry: LAError.Code? =
             switch known.biometry {
             case .none: .biometryNotAvailable
@@ -68,17 +69,14 @@ extension LAPolicy {
             case .available: nil
             }
         guard known.passcode || known.presence else { return .passcodeNotSet }
-        let missing: LAError.Code? =
-            switch self {
-            case .deviceOwnerAuthentication: nil
-            case .deviceOwnerAuthenticationWithBiometrics: biometry
-            case .deviceOwnerAuthenticationWithCompanion:
-                known.companion ? nil : .companionNotAvailable
-            case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
-                known.companion ? nil : biometry
-            }
-        // The proof is possible, but there is no terminal and no prompter to ask on.
-        return missing ?? (known.interaction || !mustAsk ? nil : .notInteractive)
+        return switch self {
+        case .deviceOwnerAuthentication: nil
+        case .deviceOwnerAuthenticationWithBiometrics: biometry
+        case .deviceOwnerAuthenticationWithCompanion:
+            known.companion ? nil : .companionNotAvailable
+        case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+            known.companion ? nil : biometry
+        }
     }
 }
 

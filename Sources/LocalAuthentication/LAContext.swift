@@ -70,10 +70,12 @@ open class LAContext: NSObject, @unchecked Sendable {
         return known.biometry == .none ? .none : .touchID
     }
 
-    /// Whether the user can be asked for the policy's proofs on this machine as it is set up. It
-    /// does not ask the user.
+    /// Whether this machine is set up for the policy's proofs. It does not ask the user, and does
+    /// not tell whether a question could be put now: a program that protects its items only where
+    /// this is true would store them unprotected.
+    @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
-        let problem = obstacle(to: policy, mustAsk: true)
+        let problem = obstacle(to: policy)
         // Safe: the caller's own variable for an error, nil where none is wanted.
         if let problem { unsafe error?.pointee = problem as NSError }
         return problem == nil
@@ -110,6 +112,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
+    @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             evaluatePolicy(policy, localizedReason: localizedReason) { success, error in
@@ -118,6 +121,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
+    @discardableResult
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
         localizedReason: String

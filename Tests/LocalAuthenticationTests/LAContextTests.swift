@@ -149,6 +149,16 @@ private func context(password: String) -> LAContext {
         #expect(context.interactionNotAllowed)
     }
 
+    @Test func `a call may be made for its effect alone`() async {
+        let context = LAContext()
+        context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil)
+        context.invalidate()
+        do {
+            try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "to test")
+            Issue.record("it has ended")
+        } catch { #expect((error as? LAError)?.code == .invalidContext) }
+    }
+
     @Test func `an access control that asks for nothing is met by everybody`() async throws {
         let rights = try #require(
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
