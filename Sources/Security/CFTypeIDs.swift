@@ -5,7 +5,7 @@ internal import Foundation
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
     case accessControl, keychainItem, keychain, certificate, key, identity, policy
-    case access, trustedApplication
+    case access, trustedApplication, trust
 }
 
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
@@ -30,6 +30,7 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecPolicy: .policy
     case is SecAccess: .access
     case is SecTrustedApplication: .trustedApplication
+    case is SecTrust: .trust
     default: .unknown
     }
 }
@@ -53,3 +54,4 @@ public func SecPolicyGetTypeID() -> CFTypeID { TypeID.policy.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
 public func SecAccessGetTypeID() -> CFTypeID { TypeID.access.rawValue }
 public func SecTrustedApplicationGetTypeID() -> CFTypeID { TypeID.trustedApplication.rawValue }
+public func SecTrustGetTypeID() -> CFTypeID { TypeID.trust.rawValue }

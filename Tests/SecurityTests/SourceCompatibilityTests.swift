@@ -68,6 +68,13 @@ import Testing
         #expect(information[String(kCFBundleNameKey)] as? String ?? "unnamed" == "unnamed")
     }
 
+    @Test func `a source may name a trust that it never has`() {
+        final class Server { var trust: SecTrust? }
+        #expect(Server().trust == nil)
+        #expect(CFGetTypeID(SecTrust()) == SecTrustGetTypeID())
+        #expect(CFGetTypeID(Server()) != SecTrustGetTypeID())
+    }
+
     @Test func `a call may be made for its effect alone`() {
         let item = password(freshService())
         SecItemAdd(item as CFDictionary, nil)
