@@ -9,6 +9,10 @@ package enum ShownText {
     private static let longestPath = 80
     /// How much of a longer path is its beginning; the rest is its end, with the file's name.
     private static let beginningOfPath = 24
+    /// Characters that look like the marks of `quoted`.
+    private static let quotationMarks = "“”„‟\"″‶〝〞〟＂❝❞ʺˮ˝〃🙶🙷🙸\u{5F4}".unicodeScalars
+    /// Characters of which two in a row look like one of `quotationMarks`.
+    private static let apostrophes = "'’‘‚‛′‵`´ʹʻʼʽˈ＇❛❜\u{5F3}".unicodeScalars
 
     static func quoted(_ text: String, longest: Int) -> String {
         "“" + cleaned(text, longest: longest) + "”"
@@ -28,10 +32,16 @@ package enum ShownText {
         var length = 0
         // A mark at the beginning would combine with the character before it.
         var marks = mostMarks
+        var isAfterApostrophe = false
         for scalar in text.unicodeScalars {
             let isMark = Self.isMark(scalar)
-            let isShown = isPlain(scalar) && (!isMark || marks < mostMarks)
+            let isApostrophe = apostrophes.contains(scalar)
+            let isShown =
+                isPlain(scalar) && (!isMark || marks < mostMarks)
+                && !(isApostrophe && isAfterApostrophe)
             marks = isMark && isShown ? marks + 1 : isMark ? marks : 0
+            // A mark between the two may be invisible.
+            if !isMark { isAfterApostrophe = isApostrophe }
             let more = isShown ? String(scalar) : escaped(scalar)
             length += more.unicodeScalars.count
             guard length <= longest else { return shown + "…" }
@@ -58,8 +68,7 @@ package enum ShownText {
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        // These look like the marks of `quoted`.
-        if "“”„‟\"″‶〝〞〟＂❝❞".unicodeScalars.contains(scalar) { return false }
+        if quotationMarks.contains(scalar) { return false }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
             .unassigned:

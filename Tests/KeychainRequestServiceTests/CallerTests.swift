@@ -360,6 +360,17 @@ import Testing
         #expect(ShownText.cleaned(String(repeating: "\n", count: 60), longest: 60).count <= 61)
     }
 
+    @Test func `what looks like the mark that ends a quotation is not shown`() {
+        for mark in "\u{2EE}\u{2BA}\u{5F4}\u{2DD}\u{201D}\u{FF02}".unicodeScalars {
+            let escaped = "\\u{" + String(mark.value, radix: 16) + "}"
+            #expect(ShownText.cleaned("a\(mark). b", longest: 60) == "a\(escaped). b")
+        }
+        #expect(ShownText.cleaned("a’’b", longest: 60) == "a’\\u{2019}b")
+        #expect(ShownText.cleaned("a''b'c", longest: 60) == "a'\\u{27}b'c")
+        #expect(ShownText.cleaned("’\u{FE00}’", longest: 60) == "’\u{FE00}\\u{2019}")
+        #expect(ShownText.cleaned("rock ’n’ roll’s", longest: 60) == "rock ’n’ roll’s")
+    }
+
     @Test func `a path that its user chose is quoted and does not speak for the keychain`() {
         let question = Question(.read, names: ["bank"], itemCount: 1, reason: nil)
         let text = question.text(
