@@ -3,8 +3,10 @@
 #include "CLinux.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,15 +25,46 @@ static uint32_t encoded(uint32_t major, uint32_t minor) {
 }
 
 // Without asking a file system that another program serves, or a server of the network.
-static int look(int folder, const char *name, int follow, struct statx *status) {
-    int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW);
-    return statx(folder, name, flags, STATX_TYPE | STATX_MODE | STATX_UID, status);
+static int look(int folder, const char *name, struct statx *status) {
+    int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+    return statx(folder, name, flags, STATX_TYPE | STATX_UID, status);
+}
+
+// /dev/tty: for each process that opens it, the terminal that controls the process.
+static int is_own_terminal(const struct statx *file) {
+    return S_ISCHR(file->stx_mode) && file->stx_rdev_major == 5 && file->stx_rdev_minor == 0;
+}
+
+// The terminal behind a thread's descriptor of /dev/tty, which that file does not tell; 0 where no
+// process may look (Yama's ptrace_scope 3). Before Linux 6.9 a descriptor that a single thread has
+// counts as that of `device`.
+static uint32_t terminal_behind(pid_t thread, const char *descriptor, uint32_t device) {
+    // PIDFD_THREAD, which older headers lack.
+    int owner = (int)syscall(SYS_pidfd_open, thread, O_EXCL);
+    if (owner < 0 && errno == EINVAL) {
+        owner = kc_pidfd_open(thread);
+        if (owner < 0 && errno == EINVAL) return device;
+    }
+    if (owner < 0) return 0;
+    int copy = (int)syscall(SYS_pidfd_getfd, owner, atoi(descriptor), 0);
+    close(owner);
+    if (copy < 0) return 0;
+    struct statx file;
+    unsigned found = 0;
+    if (look(copy, "", &file) != 0 || !is_own_terminal(&file)) {
+        // Another file by now, whose server no call here may wait for.
+        kc_close_passed(copy);
+        return 0;
+    }
+    if (ioctl(copy, TIOCGDEV, &found) != 0) found = 0;
+    close(copy);
+    return found;
 }
 
 static int add(struct kc_open_device device, struct kc_open_device *found, int count, int most) {
     for (int i = 0; i < count; i++) {
         if (found[i].file_system == device.file_system && found[i].user == device.user &&
-            found[i].readable == device.readable) {
+            found[i].is_indirect == device.is_indirect) {
             return count;
         }
     }
@@ -40,8 +73,8 @@ static int add(struct kc_open_device device, struct kc_open_device *found, int c
     return count + 1;
 }
 
-int kc_find_device(int folder, uint32_t device, struct kc_open_device *found, int most,
-                   uint64_t deadline) {
+int kc_find_device(int folder, pid_t thread, uint32_t device, struct kc_open_device *found,
+                   int most, uint64_t deadline) {
     int files = openat(folder, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = files < 0 ? NULL : fdopendir(files);
     if (stream == NULL) {
@@ -56,16 +89,16 @@ int kc_find_device(int folder, uint32_t device, struct kc_open_device *found, in
             break;
         }
         struct statx file;
-        struct statx link;
-        if (entry->d_name[0] == '.' || look(files, entry->d_name, 1, &file) != 0 ||
-            !S_ISCHR(file.stx_mode) ||
-            encoded(file.stx_rdev_major, file.stx_rdev_minor) != device) {
+        if (entry->d_name[0] == '.' || look(files, entry->d_name, &file) != 0 ||
+            !S_ISCHR(file.stx_mode)) {
             continue;
         }
-        // The link's mode tells for what the file was opened.
-        int readable = look(files, entry->d_name, 0, &link) == 0 && (link.stx_mode & S_IRUSR) != 0;
+        int is_indirect = is_own_terminal(&file);
+        uint32_t terminal = is_indirect ? terminal_behind(thread, entry->d_name, device)
+                                        : encoded(file.stx_rdev_major, file.stx_rdev_minor);
+        if (terminal != device) continue;
         struct kc_open_device one = {(uint64_t)file.stx_dev_major << 32 | file.stx_dev_minor,
-                                     file.stx_uid, readable};
+                                     file.stx_uid, is_indirect};
         count = add(one, found, count, most);
     }
     closedir(stream);

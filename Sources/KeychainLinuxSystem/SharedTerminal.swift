@@ -4,7 +4,8 @@ internal import Glibc
 
 /// A terminal, and the programs that could read what is typed there besides those of the Unix session
 /// that it controls: any program of the terminal's owner can open it by its name, and whichever reads
-/// first has the key.
+/// first has the key. One that has it open for writing alone counts too: it can let others open it
+/// again while a question stands (TIOCNXCL), and turn the echo on.
 ///
 /// Only files that are open while the look lasts are found (docs/threat-model.md).
 package struct SharedTerminal: Sendable {
@@ -66,7 +67,7 @@ package struct SharedTerminal: Sendable {
             guard let process = PinnedProcess(pid: id, pidfd: nil),
                 Self.isOf(place.users, process), process.status()?.session != session
             else { continue }
-            switch reads(process, place, before: deadline) {
+            switch isOpen(in: process, place, before: deadline) {
             case true?:
                 return .reader(Reader(process: id, executable: process.executable()?.path))
             case false?: continue
@@ -81,7 +82,8 @@ package struct SharedTerminal: Sendable {
         guard let leader = PinnedProcess(pid: session, pidfd: nil) else {
             return Place(fileSystems: nil, users: [user], emulator: nil)
         }
-        let open = files(below: leader.folderNumber, before: deadline) ?? []
+        let files = files(of: session, below: leader.folderNumber, before: deadline) ?? []
+        let open = files.filter { $0.is_indirect == 0 }
         let owners = Set(open.map(\.user)).subtracting([Self.root])
         let isPseudoterminal = Self.pseudoterminals.contains(device >> 8 & 0xFFF)
         return Place(
@@ -99,13 +101,11 @@ package struct SharedTerminal: Sendable {
     }
 
     /// nil where the time was too short. Threads may have files that their process has not.
-    private func reads(
-        _ process: PinnedProcess, _ place: Place, before deadline: UInt64
+    private func isOpen(
+        in process: PinnedProcess, _ place: Place, before deadline: UInt64
     ) -> Bool? {
-        guard let isRead = reads(below: process.folderNumber, place, before: deadline) else {
-            return nil
-        }
-        if isRead { return true }
+        let isHeld = isOpen(in: process.id, below: process.folderNumber, place, before: deadline)
+        guard isHeld == false else { return isHeld }
         let threads = FolderNames.all(in: "/proc/\(process.id)/task").compactMap { Int32($0) }
         var looked = process.id
         for thread in threads where kc_share_files(thread, looked) == 0 {
@@ -115,7 +115,7 @@ package struct SharedTerminal: Sendable {
             let folder = unsafe kc_open_folder("/proc/\(process.id)/task/\(thread)")
             guard folder >= 0 else { continue }
             let owned = Descriptor(owning: folder)
-            switch reads(below: owned.number, place, before: deadline) {
+            switch isOpen(in: thread, below: owned.number, place, before: deadline) {
             case true?: return true
             case false?: looked = thread
             case nil: return nil
@@ -124,19 +124,24 @@ package struct SharedTerminal: Sendable {
         return false
     }
 
-    private func reads(below folder: Int32, _ place: Place, before deadline: UInt64) -> Bool? {
-        files(below: folder, before: deadline)?.contains { file in
-            file.readable != 0 && place.fileSystems?.contains(file.file_system) ?? true
+    /// The file system of `/dev/tty` tells nothing of the terminal behind it.
+    private func isOpen(
+        in thread: Int32, below folder: Int32, _ place: Place, before deadline: UInt64
+    ) -> Bool? {
+        files(of: thread, below: folder, before: deadline)?.contains { file in
+            file.is_indirect != 0 || place.fileSystems?.contains(file.file_system) ?? true
         }
     }
 
-    /// How the process or thread has the device open; nil where the time was too short, or in more
-    /// ways than any honest program.
-    private func files(below folder: Int32, before deadline: UInt64) -> [kc_open_device]? {
+    /// How the thread has the device open; nil where the time was too short, or in more ways than
+    /// any honest program.
+    private func files(
+        of thread: Int32, below folder: Int32, before deadline: UInt64
+    ) -> [kc_open_device]? {
         var found = [kc_open_device](repeating: kc_open_device(), count: Self.mostKinds)
         // Safe: the array has as many places as the call is told.
         let count = unsafe kc_find_device(
-            folder, device, &found, Int32(Self.mostKinds), deadline)
+            folder, thread, device, &found, Int32(Self.mostKinds), deadline)
         return count < 0 ? nil : Array(found.prefix(Int(count)))
     }
 }

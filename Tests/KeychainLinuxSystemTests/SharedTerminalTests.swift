@@ -11,11 +11,12 @@ private final class SharedScene {
     private static let user: UInt32 = isRoot ? 64_242 : geteuid()
 
     private static let script = """
-        import ctypes, fcntl, os, pty, sys, termios, threading
+        import ctypes, fcntl, os, pty, socket, sys, termios, threading
         how, user = sys.argv[1], int(sys.argv[2])
         master, slave = pty.openpty()
         name = os.ttyname(slave)
         over, alive = os.pipe()
+        giver, taker = socket.socketpair()
         def child(body):
             done, told = os.pipe()
             made = os.fork()
@@ -33,6 +34,12 @@ private final class SharedScene {
             return made
         def leads():
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            if how == "leaves":
+                socket.send_fds(giver, [b"x"], [os.open("/dev/tty", os.O_RDONLY)])
+        def has_one_of_its_own():
+            own = pty.openpty()[1]
+            fcntl.ioctl(own, termios.TIOCSCTTY, 0)
+            os.open("/dev/tty", os.O_RDWR)
         def opens_in_a_thread():
             ctypes.CDLL(None).unshare(0x400)
             os.open(name, os.O_RDWR | os.O_NOCTTY)
@@ -46,6 +53,10 @@ private final class SharedScene {
                 os.open(name, os.O_WRONLY | os.O_NOCTTY)
             if how == "elsewhere":
                 pty.openpty()
+            if how == "leaves":
+                socket.recv_fds(taker, 1, 1)
+            if how == "its own":
+                has_one_of_its_own()
             if how == "thread":
                 threading.Thread(target=opens_in_a_thread, daemon=True).start()
                 opened.wait()
@@ -83,8 +94,8 @@ private final class SharedScene {
 }
 
 @Suite struct SharedTerminalTests {
-    @Test(arguments: ["reads", "thread"])
-    func `a program of another session that can read there is found`(_ how: String) throws {
+    @Test(arguments: ["reads", "writes", "thread", "leaves"])
+    func `a program of another session that has it open is found`(_ how: String) throws {
         let scene = try SharedScene(how)
         guard case .reader(let reader) = scene.terminal.otherReader() else {
             Issue.record("it is not found")
@@ -94,10 +105,8 @@ private final class SharedScene {
         #expect(reader.executable?.contains("python3") == true)
     }
 
-    @Test(arguments: ["closes", "emulator", "writes", "elsewhere"])
-    func `what began the session, can only write, or reads elsewhere is none`(_ how: String)
-        throws
-    {
+    @Test(arguments: ["closes", "emulator", "elsewhere", "its own"])
+    func `what began the session or reads elsewhere is none`(_ how: String) throws {
         let scene = try SharedScene(how)
         #expect(scene.terminal.otherReader() == .noOtherReader)
     }

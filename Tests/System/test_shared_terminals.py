@@ -109,7 +109,7 @@ def answers(shell):
     assert number == 0 and "bank-s3cret" in said, said
 
 
-@pytest.mark.parametrize("how", ["reads", "holds"])
+@pytest.mark.parametrize("how", ["reads", "holds", "writes"])
 def test_a_program_of_another_login_that_has_the_terminal_open_is_named_and_nothing_asked(
         login, shell, how):
     reader = asks_beside(shell, login, how)
@@ -174,8 +174,10 @@ def test_a_reader_with_another_user_s_number_is_noticed(login, shell):
     assert ended(shell)[0] == NOBODY_TO_ASK
 
 
-def test_a_program_of_the_terminal_s_own_that_left_its_session_is_named(shell):
-    shell.run("setsid -f sleep 60; sleep 0.3")
+@pytest.mark.parametrize("files", ["", "3</dev/tty </dev/null >/dev/null 2>&1"])
+def test_a_program_of_the_terminal_s_own_that_left_its_session_is_named(shell, files):
+    """Also one that has it open by the name that each process has for its own terminal."""
+    shell.run(f"setsid -f sleep 60 {files}; sleep 0.3")
     asks(shell)
     shell.terminal.expect(r"“/\S*sleep” \(process (\d+)\) has this terminal open")
     os.kill(int(shell.terminal.match.group(1)), 9)
@@ -197,8 +199,8 @@ def test_after_a_prompter_was_killed_the_terminal_serves_again(shell):
 
 # Programs that have it open for a good reason.
 
-def test_a_program_that_only_writes_there_does_no_harm(login, shell):
-    Reader(login, "writes", terminal_of(shell)).expect("there")
+def test_a_program_that_has_its_own_terminal_open_does_no_harm(login, shell):
+    login().run("(sleep 60 3</dev/tty &)")
     answers(shell)
 
 

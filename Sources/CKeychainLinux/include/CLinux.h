@@ -161,16 +161,16 @@ uint64_t kc_control_group(int pidfd);
 struct kc_open_device {
     uint64_t file_system;
     uint32_t user;
-    /// Whether the process can read from it.
-    int32_t readable;
+    /// Whether it was opened as /dev/tty, whose file system and user these are then.
+    int32_t is_indirect;
 };
 
-/// The open files of a process or thread, by its folder under /proc, that are this character
+/// The open files of a thread, by its folder under /proc and its number, that are this character
 /// device: each kind once. Returns how many, at most `most`; -1 where there are more, -2 where
 /// `deadline` (nanoseconds of CLOCK_MONOTONIC) passes before all files were looked at. No file's
 /// owner or server is waited for.
-int kc_find_device(int folder, uint32_t device, struct kc_open_device *found, int most,
-                   uint64_t deadline);
+int kc_find_device(int folder, pid_t thread, uint32_t device, struct kc_open_device *found,
+                   int most, uint64_t deadline);
 
 /// Whether two threads have the same table of open files.
 int kc_share_files(pid_t one, pid_t other);
