@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
+internal import KeychainLocalSocket
 package import KeychainModel
 internal import KeychainMessages
 internal import LoginManager
@@ -40,6 +41,9 @@ package enum PrompterPlace: Hashable, Sendable {
 package final class LoginScreen: Sendable {
     package let server: PinnedProcess
 
+    /// The numbers under which an X server of root's is looked for.
+    private static let displays = 100
+
     /// nil where that does not hold or can't be looked up: any program of the user can run an X
     /// server that shows its windows to no user.
     init?(_ server: DisplayServer, of login: String, _ user: UInt32) {
@@ -47,7 +51,8 @@ package final class LoginScreen: Sendable {
         if server.user == 0 {
             guard LoginSessions.display(ofSession: login) == server.number else { return nil }
         } else {
-            guard server.user == user, let controller = LoginSessions.controller(of: login),
+            guard server.user == user, Self.isShownByItsUser(login),
+                let controller = LoginSessions.controller(of: login),
                 Self.listens(process, for: controller)
             else { return nil }
         }
@@ -55,6 +60,20 @@ package final class LoginScreen: Sendable {
     }
 
     package var isAlive: Bool { server.isAlive }
+
+    /// Whether the login's windows are shown by a program of its user's, which controls the screen
+    /// as long as there are windows. Without a seat, on a text console or with an X server of
+    /// root's, a login needs no controller, and any program of the user could become it.
+    private static func isShownByItsUser(_ login: String) -> Bool {
+        switch LoginSessions.typeOnSeat(login) {
+        case "wayland"?, "mir"?: true
+        case "x11"?:
+            !(0..<displays).contains {
+                AbstractSocket.listener("/tmp/.X11-unix/X\($0)")?.user == 0
+            }
+        default: false
+        }
+    }
 
     /// Whether the server listens for the controller. A compositor may get its sockets from the
     /// parent that supervises it, but not from its user's service manager: that one listens for

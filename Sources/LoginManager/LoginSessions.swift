@@ -66,15 +66,17 @@ package enum LoginSessions {
         return unsafe String(cString: text).hasPrefix("user")
     }
 
-    /// Whether the session is graphical; nil where that can't be told.
+    /// Whether the session began as a graphical one; nil where that can't be told.
     package static func isGraphical(_ session: String) -> Bool? {
-        var type: UnsafeMutablePointer<CChar>?
-        // Safe: the library allocates the text, which is freed here.
-        guard unsafe sd_session_get_type(session, &type) >= 0, let text = unsafe type else {
-            return nil
-        }
-        defer { unsafe free(text) }
-        return unsafe ["x11", "wayland", "mir"].contains(String(cString: text))
+        file(of: session)?.type.map(graphicalTypes.contains)
+    }
+
+    private static let graphicalTypes = ["x11", "wayland", "mir"]
+
+    /// How a session on a seat began, as `wayland`, `x11` or `tty`; nil for one without a seat, and
+    /// where that can't be told.
+    package static func typeOnSeat(_ session: String) -> String? {
+        file(of: session).flatMap { $0.seat == nil ? nil : $0.type }
     }
 
     /// The login that shows windows to the user; nil where there is none, or it is unknown.
@@ -102,22 +104,20 @@ package enum LoginSessions {
     }
 
     /// The process that opened the session.
-    package static func leader(of session: String) -> Int32? {
-        field("LEADER", of: session).flatMap { Int32($0) }
-    }
+    package static func leader(of session: String) -> Int32? { file(of: session)?.leader }
 
     /// The process to which logind gave the session's screen and keyboard (TakeControl): at most
-    /// one, and no program of the user can replace it while it lives.
+    /// one, and no program of the user can replace it while it lives. A session may have none, and
+    /// then any program of its user can become it.
     package static func controller(of session: String) -> Int32? {
-        guard let name = field("CONTROLLER", of: session), let bus = SystemBus() else { return nil }
+        guard let name = file(of: session)?.controller, let bus = SystemBus() else { return nil }
         let itself = SystemBus.itself
         let answer = bus.call(
             itself, "/org/freedesktop/DBus", itself, "GetConnectionUnixProcessID", name)
         return answer?.uint32().flatMap { Int32(exactly: $0) }
     }
 
-    /// A fact that logind writes to the session's file and its library does not offer.
-    private static func field(_ name: String, of session: String) -> String? {
+    private static func file(of session: String) -> SessionFile? {
         guard !session.isEmpty, !session.contains("/"), !session.hasPrefix("."),
             // Safe: the mode is a constant; the file is closed below.
             let file = unsafe fopen("/run/systemd/sessions/" + session, "re")
@@ -126,8 +126,7 @@ package enum LoginSessions {
         var buffer = [UInt8](repeating: 0, count: longestFile)
         // Safe: the library writes at most the buffer's length.
         let count = unsafe fread(&buffer, 1, buffer.count, file)
-        return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n")
-            .first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+        return SessionFile(String(decoding: buffer.prefix(count), as: UTF8.self))
     }
 
     private static let longestFile = 64 * 1024

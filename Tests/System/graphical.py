@@ -143,9 +143,10 @@ def removed(path):
     return True
 
 
-def logind_says(uid, display=None, *, active=True, kind="x11", session="c2", controller=None,
-                remote=False, role="user", state=None):
-    """The user's display session, as logind writes it down."""
+def logind_says(uid, display=None, *, active=True, kind="x11", began=None, seat="seat0",
+                session="c2", controller=None, remote=False, role="user", state=None):
+    """The user's display session, as logind writes it down. It began as what it is, if not as another
+    kind."""
     for folder in "seats", "users", "sessions":
         (LOGIND / folder).mkdir(parents=True, exist_ok=True)
     state = state or ("active" if active else "online")
@@ -154,6 +155,7 @@ def logind_says(uid, display=None, *, active=True, kind="x11", session="c2", con
         f"ACTIVE_SESSIONS={session if active else ''}\n")
     (LOGIND / f"sessions/{session}").write_text(
         f"UID={uid}\nUSER=x\nACTIVE={int(active)}\nIS_DISPLAY=1\nSTATE={state}\nREMOTE={int(remote)}\n"
-        f"TYPE={kind}\nCLASS={role}\nSCOPE=session-{session}.scope\nSEAT=seat0\n"
+        f"TYPE={kind}\nORIGINAL_TYPE={began or kind}\nCLASS={role}\nSCOPE=session-{session}.scope\n"
+        + (f"SEAT={seat}\n" if seat else "")
         + (f"DISPLAY={display}\n" if display else "")
         + (f"CONTROLLER={controller}\n" if controller else ""))

@@ -226,7 +226,7 @@ def compositor(alice, bus):
 def test_the_program_that_has_the_screen_from_logind_shows_its_user_s_windows(
         alice, logind, compositor):
     desktop, _, name = compositor
-    logind(alice.user.pw_uid, controller=name)
+    logind(alice.user.pw_uid, kind="wayland", controller=name)
     assert prompter_waits(alice, desktop) == ""
     asking = alice.start(GET)
     desktop.dialog()
@@ -238,16 +238,29 @@ def test_the_program_that_has_the_screen_from_logind_shows_its_user_s_windows(
 
 def test_a_program_beside_the_one_that_has_the_screen_shows_none(alice, logind, compositor):
     desktop, pid, name = compositor
-    logind(alice.user.pw_uid, controller=":1.9999")
+    logind(alice.user.pw_uid, kind="wayland", controller=":1.9999")
     assert "no login session" in prompter_waits(alice, desktop)
     other = world.dbus.bus.BusConnection(world.Bus.ADDRESS)
-    logind(alice.user.pw_uid, controller=other.get_unique_name())
+    logind(alice.user.pw_uid, kind="wayland", controller=other.get_unique_name())
     assert "no login session" in prompter_waits(alice, desktop)
     other.close()
     # Nor the service manager, from which each of the user's units may have its sockets.
-    logind(alice.user.pw_uid, controller=name)
+    logind(alice.user.pw_uid, kind="wayland", controller=name)
     (alice.groups[0] / "cgroup.procs").write_text(pid)
     assert "no login session" in prompter_waits(alice, desktop)
+
+
+@pytest.mark.parametrize("session", [
+    {"kind": "x11", "began": "tty"}, {"kind": "wayland", "began": "tty"},
+    {"kind": "wayland", "seat": None}, {"kind": "wayland", "seat": None, "display": ":7\nSEAT=seat0"},
+    {"kind": "wayland", "began": "x11"}])
+def test_a_session_that_needs_no_controller_is_shown_by_none(alice, logind, desktop, compositor,
+                                                             session):
+    """Any program of its user may take control there, and call the session what it likes. The last one
+    has root's X server."""
+    own, _, name = compositor
+    logind(alice.user.pw_uid, controller=name, **session)
+    assert "no login session" in prompter_waits(alice, own)
 
 
 def test_a_display_whose_server_has_ended_asks_no_question(alice, logind, desktop):
