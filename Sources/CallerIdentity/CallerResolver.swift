@@ -89,12 +89,14 @@ package final class CallerResolver: Sendable {
         return LoginSessions.display(of: user)
     }
 
-    /// The screen of a prompter that runs as its user's unit, on the display that logind says is
-    /// that user's.
+    /// The screen of a prompter that its user's service manager started as its unit, on the display
+    /// that logind says is that user's.
     package func screen(
         of prompter: Caller, _ process: PinnedProcess?, _ server: DisplayServer?
     ) -> (place: PrompterPlace, screen: LoginScreen)? {
-        guard let lines = process?.cgroup(), PrompterUnit.runs(lines, of: prompter.user),
+        guard let process, let lines = process.cgroup(),
+            PrompterUnit.runs(lines, of: prompter.user),
+            ServiceManager.isParent(of: process, for: prompter.user),
             let login = prompter.display, let server,
             let screen = LoginScreen(server, of: login, prompter.user)
         else { return nil }

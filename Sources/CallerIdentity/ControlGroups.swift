@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 
 /// The systemd units and the slice in the path of a control group.
 struct ControlGroup {
@@ -40,6 +41,29 @@ enum ServiceManager {
         return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
             .contains { ($0 + "/").hasPrefix(place) }
     }
+
+    /// Whether the manager is the process's parent, or the system's manager. Any other parent could
+    /// trace what the process starts, where Yama's `ptrace_scope` is 1.
+    static func isParent(of process: PinnedProcess, for user: UInt32) -> Bool {
+        guard let parent = process.status()?.parent else { return false }
+        if parent == systemManager { return true }
+        guard let manager = PinnedProcess(pid: parent, pidfd: nil), let lines = manager.cgroup(),
+            let grandparent = manager.status()?.parent
+        else { return false }
+        return isManager(lines, childOf: grandparent, for: user)
+    }
+
+    /// A program of the user's can move to the manager's control group from others below the
+    /// manager, which takes in all orphans there: so none of them is the system manager's child.
+    static func isManager(_ cgroup: [UInt8], childOf parent: Int32, for user: UInt32) -> Bool {
+        let place = "0::/user.slice/user-\(user).slice/user@\(user).service/init.scope"
+        return parent == systemManager
+            && String(decoding: cgroup, as: UTF8.self).split(separator: "\n").contains {
+                $0 == place
+            }
+    }
+
+    private static let systemManager: Int32 = 1
 }
 
 /// `keychain-prompter.service` of a user's service manager.

@@ -218,6 +218,20 @@ import Testing
     func `a login, a service and a look-alike are no service manager`(_ cgroup: String) {
         #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 1000))
     }
+
+    @Test func `the manager is the system manager's child in a control group of its own`() {
+        let place = "0::/user.slice/user-1000.slice/user@1000.service/"
+        func isManager(_ group: String, _ parent: Int32 = 1) -> Bool {
+            ServiceManager.isManager(Array((group + "\n").utf8), childOf: parent, for: 1000)
+        }
+        #expect(isManager(place + "init.scope"))
+        // A program of the user's that moved there.
+        #expect(!isManager(place + "init.scope", 1234))
+        #expect(!isManager(place + "session.slice/keychain-prompter.service"))
+        #expect(!isManager(place + "init.scope/x"))
+        #expect(!isManager("0::/user.slice/user-1001.slice/user@1001.service/init.scope"))
+        #expect(!isManager("0::/init.scope"))
+    }
 }
 
 @Suite struct SecurityLabelTests {

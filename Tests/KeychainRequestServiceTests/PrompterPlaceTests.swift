@@ -3,6 +3,7 @@ import Glibc
 import KeychainMessages
 import KeychainModel
 import KeychainLinuxSystem
+import SystemTestSupport
 import Testing
 
 @testable import CallerIdentity
@@ -48,6 +49,14 @@ private func caller(
             "0::/x" + manager.dropFirst(3) + "session.slice/keychain-prompter.service",
             "0::/user.slice/user-1000.slice/session-2.scope", "",
         ] { #expect(!runs(other), "\(other)") }
+    }
+
+    @Test func `a program that another one started has no manager as its parent`() throws {
+        let program = try Python("import time; time.sleep(60)")
+        defer { program.end() }
+        let process = try #require(PinnedProcess(pid: program.id, pidfd: nil))
+        #expect(process.status()?.parent == getpid())
+        #expect(!ServiceManager.isParent(of: process, for: getuid()))
     }
 
     @Test func `without logind no display is believed to be its user's`() throws {

@@ -82,15 +82,18 @@ PROMPTER = f"{world.PREFIX}/libexec/keychain/keychain-prompter --desktop"
 UNIT = "keychain-prompter"
 
 
-def prompter_waits(manager, desktop, unit=UNIT):
+def prompter_waits(manager, desktop, unit=UNIT, command=PROMPTER):
     """What it complains of; nothing where it was taken."""
-    prompter = manager.start(PROMPTER, unit, DISPLAY=desktop.display)
+    prompter = manager.start(command, unit, DISPLAY=desktop.display)
     line = prompter.stdout.readline()
     return line if "waiting" not in line else ""
 
 
 class ServiceManager:
-    """What `user@UID.service` is to the kernel: a part of the control groups."""
+    """What `user@UID.service` is to the kernel: a part of the control groups, and for the prompter the
+    parent, itself a child of the first process."""
+
+    MANAGER = 'echo $$ >"$1"; /bin/sh -c "$2"; exit'
 
     @staticmethod
     def require():
@@ -100,8 +103,9 @@ class ServiceManager:
     def __init__(self, name):
         self.user = pwd.getpwnam(name)
         uid = self.user.pw_uid
-        top = GROUPS[0] / f"user.slice/user-{uid}.slice/user@{uid}.service/session.slice"
-        self.groups = [top / f"{name}.service" for name in ("test", UNIT)]
+        top = GROUPS[0] / f"user.slice/user-{uid}.slice/user@{uid}.service"
+        self.groups = [top / f"session.slice/{name}.service" for name in ("test", UNIT)]
+        self.groups.append(top / "init.scope")
         self.made = [path for path in (*self.groups, *self.groups[0].parents)
                      if not path.exists()]
         for group in self.groups:
@@ -110,9 +114,14 @@ class ServiceManager:
 
     def start(self, command, unit="test", **environment):
         procs = self.groups[0].with_name(f"{unit}.service") / "cgroup.procs"
+        words = ["/bin/sh", "-c", f"echo $$ >{procs}; exec setpriv --reuid {self.user.pw_uid}"
+                 f" --regid {self.user.pw_gid} --clear-groups setsid -w {command}"]
+        if unit == UNIT:
+            # The first shell ends at once, and leaves its child to the first process.
+            words = ["/bin/sh", "-c", '"$@" &', "sh", "/bin/sh", "-c", self.MANAGER, "sh",
+                     str(self.groups[-1] / "cgroup.procs"), words[-1]]
         process = world.subprocess.Popen(
-            ["/bin/sh", "-c", f"echo $$ >{procs}; exec setpriv --reuid {self.user.pw_uid}"
-             f" --regid {self.user.pw_gid} --clear-groups setsid -w {command}"],
+            words,
             env={"PATH": os.environ["PATH"], "HOME": self.user.pw_dir, **environment}, text=True,
             cwd="/", stdin=world.subprocess.DEVNULL, stdout=world.subprocess.PIPE,
             stderr=world.subprocess.STDOUT)

@@ -2,6 +2,7 @@
 """Programs that a user's service manager started belong to no login. Their user is asked on the display
 that logind says is that user's, where the program that shows windows there is the login's own."""
 
+import os
 import pathlib
 import pwd
 import shutil
@@ -10,7 +11,8 @@ import pytest
 
 import world
 from conftest import ALICE, BOB
-from graphical import LOGIND, Desktop, ServiceManager, logind_says, pinentries, prompter_waits
+from graphical import (LOGIND, PROMPTER, Desktop, ServiceManager, logind_says, pinentries,
+                       prompter_waits)
 from test_login import ADD as ADD_MAIL, GET as MAIL
 from test_login import NEW, end_logins, first_password_again  # noqa: F401
 from test_others import STACK, su
@@ -184,6 +186,18 @@ os.execvp(sys.argv[2], sys.argv[2:])
 def test_a_prompter_that_is_not_the_unit_has_no_display(alice, logind, desktop):
     logind(alice.user.pw_uid, desktop.display)
     assert "no login session" in prompter_waits(alice, desktop, "test")
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_prompter_below_another_program_has_no_display(alice, logind, desktop, moves):
+    """That one could trace its dialogs, also from the service manager's control group."""
+    logind(alice.user.pw_uid, desktop.display)
+    scope = alice.groups[-1]
+    for group in scope, scope.parent:
+        os.chown(group / "cgroup.procs", alice.user.pw_uid, -1)
+    move = f"echo $$ >{scope}/cgroup.procs;" if moves else ""
+    wrapped = f"/bin/sh -c '{PROMPTER} & {move} wait'"
+    assert "no login session" in prompter_waits(alice, desktop, command=wrapped)
 
 
 def test_a_display_that_a_program_made_is_no_user_s(alice, logind, desktop):
