@@ -31,18 +31,19 @@ package final class PinentryDialog {
 
     /// Whether it uses the terminal instead of a window.
     package let usesTerminal: Bool
-    /// Whether it shows a window of the pinentry's own.
-    package let isWindow: Bool
     private let child: ChildProcess
     private let connection: AssuanConnection
 
     /// Starts the best pinentry that works on the display.
     ///
-    /// - Parameter window: the number of the X server's window over which the dialog is to stand.
+    /// - Parameters:
+    ///   - window: the number of the X server's window over which the dialog is to stand.
+    ///   - inOwnWindow: whether only a pinentry that draws its own windows is started.
     package static func open(
-        _ display: DisplayEnvironment, over window: UInt32? = nil
+        _ display: DisplayEnvironment, over window: UInt32? = nil, inOwnWindow: Bool = false
     ) throws(PinentryError) -> PinentryDialog {
-        for program in PinentryProgram.candidates(for: display) {
+        for program in PinentryProgram.candidates(for: display)
+        where program.drawsWindows || !inOwnWindow {
             if let dialog = try? PinentryDialog(program, display, over: window) { return dialog }
         }
         throw .notShown
@@ -54,17 +55,15 @@ package final class PinentryDialog {
         return (try? open(display).usesTerminal) == false
     }
 
-    /// Whether a dialog would be a window of the pinentry's own.
+    /// Whether there is a pinentry that draws its own windows.
     package static func hasWindow(_ display: DisplayEnvironment) -> Bool {
-        guard display.isGraphical else { return false }
-        return (try? open(display).isWindow) == true
+        (try? open(display, inOwnWindow: true)) != nil
     }
 
     init(
         _ program: PinentryProgram, _ display: DisplayEnvironment, over window: UInt32?
     ) throws(PinentryError) {
         usesTerminal = program.needsTerminal
-        isWindow = program.drawsWindows
         (child, connection) = try Self.start(program, display)
         try greet(display)
         if let window, !usesTerminal { try option("parent-wid", String(window)) }

@@ -16,6 +16,9 @@ final class DesktopScreen: QuestionScreen {
     private static let mostNews = 4
 
     private let display: DisplayEnvironment
+    /// What the daemon is told, whatever works later: a yes comes from a pinentry's own window then
+    /// or not at all. On a terminal it could be typed by the program that gave the terminal.
+    let showsWindows: Bool
     private var title = ""
     private var window: XWindow?
     private var information: [String] = []
@@ -24,7 +27,10 @@ final class DesktopScreen: QuestionScreen {
     /// The dialog shown while no question is asked.
     private var notice: PinentryDialog?
 
-    init(_ display: DisplayEnvironment) { self.display = display }
+    init(_ display: DisplayEnvironment) {
+        self.display = display
+        showsWindows = PinentryDialog.hasWindow(display)
+    }
 
     func waits() { StandardStream.output.write("keychain-prompter: waiting for questions.\n") }
 
@@ -111,7 +117,7 @@ final class DesktopScreen: QuestionScreen {
         var words = words(prompt: nil, echo: false)
         words.description += "\n\n" + question
         do throws(PinentryError) {
-            return try withDialog { dialog throws(PinentryError) in
+            return try withDialog(inOwnWindow: showsWindows) { dialog throws(PinentryError) in
                 try dialog.confirm(words, yes: yes, no: no, unless: isOver)
             }
         } catch {
@@ -122,8 +128,6 @@ final class DesktopScreen: QuestionScreen {
             }
         }
     }
-
-    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
 
     var server: DisplayServer? {
         display.server.map {
@@ -138,8 +142,8 @@ final class DesktopScreen: QuestionScreen {
         window = nil
     }
 
-    private func opened() throws(PinentryError) -> PinentryDialog {
-        try PinentryDialog.open(display, over: window?.number)
+    private func opened(inOwnWindow: Bool = false) throws(PinentryError) -> PinentryDialog {
+        try PinentryDialog.open(display, over: window?.number, inOwnWindow: inOwnWindow)
     }
 
     private func dialog(
@@ -152,9 +156,9 @@ final class DesktopScreen: QuestionScreen {
 
     /// Lends the terminal to a dialog that needs it.
     private func withDialog<R>(
-        _ body: (PinentryDialog) throws(PinentryError) -> R
+        inOwnWindow: Bool = false, _ body: (PinentryDialog) throws(PinentryError) -> R
     ) throws(PinentryError) -> R {
-        let dialog = try opened()
+        let dialog = try opened(inOwnWindow: inOwnWindow)
         guard dialog.usesTerminal else { return try body(dialog) }
         guard let terminal = try? Terminal(), terminal.isForeground else { throw .notShown }
         let lent: Result<R, PinentryError>

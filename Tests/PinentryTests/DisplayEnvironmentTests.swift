@@ -75,6 +75,9 @@ import Testing
         let windows = PinentryProgram.candidates(for: display).filter { !$0.needsTerminal }
         #expect(windows.isEmpty)
         #expect(!PinentryDialog.hasWindow(display))
+        #expect(throws: PinentryError.notShown) {
+            _ = try PinentryDialog.open(display, inOwnWindow: true)
+        }
     }
 
     @Test func `a locale is always named`() {

@@ -5,6 +5,8 @@ The programs are copies of one that uses the library, installed like any: what e
 what the kernel says of its file."""
 
 import json
+import pathlib
+import pwd
 import re
 import shutil
 import time
@@ -13,7 +15,7 @@ import pytest
 
 import world
 from conftest import ALICE
-from graphical import pinentries, prompter_waits
+from graphical import PINENTRIES, PROMPTER, pinentries, prompter_waits
 from test_desktop import at_the_screen, desktop, desktop_server  # noqa: F401 (fixtures)
 from test_policies import admin  # noqa: F401 (a fixture)
 
@@ -371,3 +373,23 @@ def test_in_a_window_too_always_takes_the_password(windows, desktop):
     desktop.presses("Return")
     assert status(shell) == 0
     assert f"exe:{STRANGER}" in [entry["program"] for entry in shown(shell)]
+
+
+def test_a_prompter_with_windows_asks_for_no_yes_on_a_terminal(at_the_screen, desktop, tools):
+    """Which may be that of the program that wants the yes."""
+    shell, manager = at_the_screen
+    assert shell.run(ADD).status == 0
+    shutil.copy(world.TOP / "Tests/System/own_terminal.py", world.TOOLS)
+    shown = pathlib.Path(pwd.getpwnam(ALICE[0]).pw_dir, "shown")
+    command = f"/usr/bin/python3 -B {world.TOOLS}/own_terminal.py {shown} {PROMPTER}"
+    assert prompter_waits(manager, desktop, command=command) == ""
+    windows = [path for name in PINENTRIES[:3] for path in pathlib.Path("/usr/bin").glob(name)]
+    try:
+        for path in windows:
+            world.run("mount", "--bind", "/bin/false", path)
+        asks(shell)
+        assert status(shell) == 7 and "mail-s3cret" not in shell.said
+    finally:
+        for path in windows:
+            world.run("umount", path, check=False)
+    assert b"wants to read" not in shown.read_bytes()
