@@ -61,8 +61,7 @@ package final class Protectors: Sendable {
         let secret = deviceSecret(keychain)
         // Unlocking writes nothing, and so waits for no change.
         do throws(KeychainStoreError) {
-            return try keychain.file.unlock(
-                password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            return try keychain.file.unlock(password: password.bytes, deviceSecret: secret)
         } catch { throw RequestError(error) }
     }
 

@@ -135,7 +135,7 @@ private struct LetIn {
                     if let number = alternatives.firstIndex(of: line.place) {
                         return chosen & (1 << number) != 0 ? .success : .failure
                     }
-                    return Self.answer(line, admittedBy: admitting, checking)
+                    return Self.answer(line, admittedBy: admitting)
                 }
             }
             guard let walk = walks.first(where: \.succeeds) else { continue }
@@ -146,9 +146,7 @@ private struct LetIn {
         }
     }
 
-    private static func answer(
-        _ line: PAMLine, admittedBy admitting: PAMLine, _ checking: [PAMLine]
-    ) -> PAMAnswer {
+    private static func answer(_ line: PAMLine, admittedBy admitting: PAMLine) -> PAMAnswer {
         if line.isOurs { return .ignore }
         if line.name == "pam_deny" { return .failure }
         guard line.takesPassword else { return .success }

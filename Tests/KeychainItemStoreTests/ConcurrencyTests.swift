@@ -107,8 +107,7 @@ import Testing
         let opening = (0..<4).filter { number in
             do {
                 _ = try keychain.file.unlock(
-                    password: secret("new \(number)"), deviceSecret: nil,
-                    deviceKey: keychain.deviceKey)
+                    password: secret("new \(number)"), deviceSecret: nil)
                 return true
             } catch { return false }
         }

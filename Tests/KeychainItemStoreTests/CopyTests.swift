@@ -349,7 +349,7 @@ import Testing
         try returning.publish(at: path)
         let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
         let unlocked = try file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: nil, deviceKey: elsewhere)
+            password: secret(TestKeychain.password), deviceSecret: nil)
         let keys = ClassKeys(
             always: try file.alwaysKeys(deviceKey: elsewhere),
             afterFirstUnlock: unlocked.afterFirstUnlock.copy(),

@@ -84,8 +84,7 @@ import Testing
         let file = try KeychainFile.open(at: keychain.path, owner: thief)
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try file.unlock(
-                password: secret(TestKeychain.password), deviceSecret: nil,
-                deviceKey: keychain.deviceKey)
+                password: secret(TestKeychain.password), deviceSecret: nil)
         }
         #expect(throws: KeychainStoreError.wrongDeviceKey) {
             _ = try file.alwaysKeys(deviceKey: keychain.deviceKey)

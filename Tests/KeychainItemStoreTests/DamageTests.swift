@@ -23,8 +23,7 @@ import Testing
             do throws(KeychainStoreError) {
                 let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
                 _ = try file.unlock(
-                    password: secret(TestKeychain.password),
-                    deviceSecret: original.deviceSecret, deviceKey: original.deviceKey)
+                    password: secret(TestKeychain.password), deviceSecret: original.deviceSecret)
                 _ = try file.find(
                     query(), groups: [TestKeychain.group], keys: original.keys())
                 _ = try file.itemCount()
@@ -192,8 +191,7 @@ import Testing
         try edit(keychain.path) { try Keybag.write(record, $0) }
         #expect(throws: error) {
             _ = try keychain.file.unlock(
-                password: secret(TestKeychain.password), deviceSecret: nil,
-                deviceKey: keychain.deviceKey)
+                password: secret(TestKeychain.password), deviceSecret: nil)
         }
         let copy = keychain.folder + "/copy"
         try KeychainCopy.make(of: keychain.path, at: copy)
@@ -308,8 +306,7 @@ import Testing
         }
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try first.file.unlock(
-                password: secret(TestKeychain.password), deviceSecret: nil,
-                deviceKey: first.deviceKey)
+                password: secret(TestKeychain.password), deviceSecret: nil)
         }
     }
 }

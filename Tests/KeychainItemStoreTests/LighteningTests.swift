@@ -26,8 +26,7 @@ import Testing
         _ lightening: Lightening = always
     ) throws {
         _ = try keychain.file.unlock(
-            password: secret(password), deviceSecret: deviceSecret, deviceKey: keychain.deviceKey,
-            lightening: lightening)
+            password: secret(password), deviceSecret: deviceSecret, lightening: lightening)
     }
 
     private func work() throws -> [UInt64] {
@@ -42,8 +41,7 @@ import Testing
         try unlock(deviceSecret: keychain.deviceSecret)
         #expect(try work() == [8])
         let unlocked = try keychain.file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret,
-            deviceKey: keychain.deviceKey)
+            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret)
         let keys = ClassKeys(
             always: try keychain.file.alwaysKeys(deviceKey: keychain.deviceKey),
             afterFirstUnlock: unlocked.afterFirstUnlock.copy(),

@@ -34,8 +34,7 @@ import Testing
 
     private func opensPasscodeClass(_ keychain: TestKeychain) throws -> Bool {
         let unlocked = try keychain.file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret,
-            deviceKey: keychain.deviceKey)
+            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret)
         return unlocked.whileUnlocked.key(2) != nil
     }
 

@@ -33,8 +33,7 @@ import Testing
     private func passcodeKey(_ keychain: TestKeychain, _ password: String) throws -> [UInt8]? {
         do throws(KeychainStoreError) {
             let keys = try keychain.file.unlock(
-                password: secret(password), deviceSecret: keychain.deviceSecret,
-                deviceKey: keychain.deviceKey)
+                password: secret(password), deviceSecret: keychain.deviceSecret)
             return keys.whileUnlocked.key(2)?.releasedFromLockedMemory() ?? []
         } catch {
             guard error == .wrongPassword else { throw error }

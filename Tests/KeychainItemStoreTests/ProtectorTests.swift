@@ -52,8 +52,7 @@ import Testing
         let record = try add(keychain)
         #expect(record.parameters == [1, 2, 3])
         let byPassword = try keychain.file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret,
-            deviceKey: keychain.deviceKey)
+            password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret)
         let unlocked = try keychain.file.unlock(with: record, key: sealingKey())
         let same = bytes(unlocked.afterFirstUnlock) == bytes(byPassword.afterFirstUnlock)
         #expect(same)
@@ -165,12 +164,10 @@ import Testing
             deviceSecret: keychain.deviceSecret, cost: TestKeychain.cost)
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try keychain.file.unlock(
-                password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret,
-                deviceKey: keychain.deviceKey)
+                password: secret(TestKeychain.password), deviceSecret: keychain.deviceSecret)
         }
         let unlocked = try keychain.file.unlock(
-            password: secret("new"), deviceSecret: keychain.deviceSecret,
-            deviceKey: keychain.deviceKey)
+            password: secret("new"), deviceSecret: keychain.deviceSecret)
         let passcodes = [
             unlocked.whileUnlocked.key(2)?.releasedFromLockedMemory(),
             keychain.keys().bytes(.whenPasscodeSetThisDeviceOnly),
@@ -194,8 +191,7 @@ import Testing
         _ = try keychain.file.unlock(with: record, key: sealingKey(), goingOnWith: keys)
         func passcodeIsOpen(_ text: String) throws -> Bool {
             let unlocked = try keychain.file.unlock(
-                password: secret(text), deviceSecret: keychain.deviceSecret,
-                deviceKey: keychain.deviceKey)
+                password: secret(text), deviceSecret: keychain.deviceSecret)
             return unlocked.whileUnlocked.key(2) != nil
         }
         // What the older one alone opens is still there, and no other key in its place.

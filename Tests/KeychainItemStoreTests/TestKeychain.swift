@@ -38,7 +38,7 @@ final class TestKeychain: Sendable {
         always = try file.alwaysKeys(deviceKey: deviceKey)
         if let password {
             unlocked = try file.unlock(
-                password: secret(password), deviceSecret: deviceSecret, deviceKey: deviceKey)
+                password: secret(password), deviceSecret: deviceSecret)
         } else {
             unlocked = try file.unlock(deviceKey: deviceKey)
         }

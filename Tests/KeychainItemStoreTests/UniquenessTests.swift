@@ -126,8 +126,7 @@ import Testing
         try keychain.add(
             generic("mail", "zoe", accessible: .whenPasscodeSetThisDeviceOnly), "old")
         let unlocked = try keychain.file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: nil,
-            deviceKey: keychain.deviceKey)
+            password: secret(TestKeychain.password), deviceSecret: nil)
         let keys = ClassKeys(
             always: try keychain.file.alwaysKeys(deviceKey: keychain.deviceKey),
             afterFirstUnlock: unlocked.afterFirstUnlock.copy(),

@@ -26,8 +26,7 @@ import Testing
         _ keychain: TestKeychain, _ password: String, _ deviceSecret: HeldSecret? = nil
     ) throws -> UnlockedKeys {
         try keychain.file.unlock(
-            password: secret(password), deviceSecret: deviceSecret ?? keychain.deviceSecret,
-            deviceKey: keychain.deviceKey)
+            password: secret(password), deviceSecret: deviceSecret ?? keychain.deviceSecret)
     }
 
     @Test(arguments: ["", "correct hors", "correct horse ", "CORRECT HORSE"])
@@ -132,8 +131,7 @@ import Testing
         let other = HeldSecret(SecretBytes(random: 32))
         let unlocked = try unlock(keychain, TestKeychain.password, other)
         let without = try keychain.file.unlock(
-            password: secret(TestKeychain.password), deviceSecret: nil,
-            deviceKey: keychain.deviceKey)
+            password: secret(TestKeychain.password), deviceSecret: nil)
         let hasPasscodeKeys = [hasPasscodeKey(unlocked), hasPasscodeKey(without)]
         #expect(hasPasscodeKeys == [false, false])
         let length = unlocked.whileUnlocked.bytes.count

@@ -29,7 +29,7 @@ extension KeychainFile {
     /// Without the device secret the passcode-set class stays closed.
     package func unlock(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
-        deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
+        lightening: Lightening = .ofThisMachine
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()
         switch try PasswordAttempt(keybag, wrap, password, deviceSecret) {
