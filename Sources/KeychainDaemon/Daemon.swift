@@ -125,8 +125,8 @@ package final class Daemon: Sendable {
         // A copy or a restore that was under way when the last daemon ended begins again.
         for id in folder.keychains() + folder.keychainsWithoutFile() {
             Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
-            let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
-            guard !folder.exists(id.name, of: id.user), !remains.isEmpty, !remains.isDeleted
+            guard let remains = try? KeychainRemains(of: folder.filePath(id.name, id.user)),
+                !folder.exists(id.name, of: id.user), !remains.isEmpty, !remains.isDeleted
             else { continue }
             plan.log(
                 """

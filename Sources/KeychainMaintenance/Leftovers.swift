@@ -19,7 +19,8 @@ package struct Leftovers {
         let parent = folder.folder(id.user)
         let name = "\(id.name).keychain"
         let isGone = !folder.exists(id.name, of: id.user)
-        guard !isGone || KeychainRemains(of: parent + "/" + name).isOfTransfersAlone else {
+        let remains = try? KeychainRemains(of: parent + "/" + name)
+        guard !isGone || remains?.isOfTransfersAlone == true else {
             paths = []
             return
         }

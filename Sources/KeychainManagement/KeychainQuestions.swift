@@ -74,7 +74,7 @@ extension KeychainManagement {
     ) throws(RequestError) -> HeldSecret {
         guard verb.password == nil, verb.recoveryKey == nil else { throw .invalid(.badRequest) }
         let name = try KeychainFolder.verified(verb.name)
-        guard name != .system, !folder.isTaken(name, of: client.caller.user) else {
+        guard name != .system, try !folder.isTaken(name, of: client.caller.user) else {
             throw .state(.duplicateKeychain)
         }
         let prompts = prompts(client)

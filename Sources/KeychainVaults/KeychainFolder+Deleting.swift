@@ -41,8 +41,8 @@ extension KeychainFolder {
             if age > Self.longestDeletion { PrivateFile.remove(mark) }
             return false
         }
-        guard age > kept else { return false }
-        for name in KeychainRemains(of: path).all {
+        guard age > kept, let remains = try? KeychainRemains(of: path) else { return false }
+        for name in remains.all {
             FolderNames.remove(folder(id.user) + "/" + name)
         }
         PrivateFile.remove(deviceSecretPath(id.name, id.user))

@@ -48,7 +48,7 @@ extension KeychainFolder {
 
     /// SQLite would otherwise write the log of the replaced file into the new one.
     private func setLogsAside(_ path: String) throws(RequestError) {
-        guard !KeychainRemains(of: path).logs.isEmpty else { return }
+        guard try !KeychainRemains(of: path).logs.isEmpty else { return }
         do {
             try PrivateFile.setLogsAside(of: path, as: KeychainRemains.pathAside(path))
         } catch { throw RequestError(error) }

@@ -45,7 +45,7 @@ extension KeychainFolder {
             status.problem = error
             // Only root may know of the services in the machine's keychain.
             if error == .failed(.keychainGone), name != .system || caller.user == 0 {
-                status.remains = KeychainRemains(of: status.path).all
+                status.remains = (try? KeychainRemains(of: status.path).all) ?? []
             }
         }
         return status

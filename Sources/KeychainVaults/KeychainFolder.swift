@@ -83,8 +83,8 @@ package final class KeychainFolder: Sendable {
             file = try KeychainFile.open(
                 at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
         } catch {
-            guard error == .noSuchFile, isGone(name, user),
-                !KeychainRemains(of: path).isDeleted
+            guard error == .noSuchFile, try isGone(name, user),
+                try !KeychainRemains(of: path).isDeleted
             else { throw Self.refusal(error) }
             throw .failed(.keychainGone)
         }
@@ -126,21 +126,24 @@ package final class KeychainFolder: Sendable {
 
     /// Whether the keychain's file is missing while remains of an earlier one exist. The file is
     /// looked for last, as another process may be making it and its first generation meanwhile.
-    private func isGone(_ name: KeychainName, _ user: UInt32) -> Bool {
-        !KeychainRemains(of: filePath(name, user)).isEmpty && !exists(name, of: user)
+    private func isGone(_ name: KeychainName, _ user: UInt32) throws(RequestError) -> Bool {
+        guard try !KeychainRemains(of: filePath(name, user)).isEmpty else { return false }
+        return !exists(name, of: user)
     }
 
     /// Whether no new keychain can have the name.
-    package func isTaken(_ name: KeychainName, of user: UInt32) -> Bool {
-        exists(name, of: user) || isGone(name, user)
+    package func isTaken(_ name: KeychainName, of user: UInt32) throws(RequestError) -> Bool {
+        if exists(name, of: user) { return true }
+        return try isGone(name, user)
     }
 
-    /// Makes a new keychain with `creating`. Throws where remains of an earlier one exist.
+    /// Makes a new keychain with `creating`. Throws where remains of an earlier one exist, or can't
+    /// be looked for.
     package func create<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
-        guard !isGone(name, user) else { throw .failed(.keychainGone) }
+        guard try !isGone(name, user) else { throw .failed(.keychainGone) }
         return try make(name, of: user, creating)
     }
 

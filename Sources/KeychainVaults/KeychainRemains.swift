@@ -24,11 +24,14 @@ package struct KeychainRemains {
     /// The keychain's user had it deleted; for a while its generations stay.
     package private(set) var isDeleted = false
 
-    package init(of path: String) {
+    /// Throws where the folder can't be read: it may have remains.
+    package init(of path: String) throws(RequestError) {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[..<$0]) } ?? "."
         let keychain = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        for name in FolderNames.all(in: folder).sorted() where name.hasPrefix(keychain) {
+        let names: [String]
+        do { names = try FolderNames.complete(in: folder) } catch { throw RequestError(error) }
+        for name in names.sorted() where name.hasPrefix(keychain) {
             let rest = name.dropFirst(keychain.count)
             if KeychainGenerations.isGeneration(name, of: keychain) {
                 generations.append(name)

@@ -22,6 +22,16 @@ import Testing
         #expect(FolderNames.all(in: folder + "/none").isEmpty)
     }
 
+    @Test func `a folder that can't be read is told from one that is empty or missing`() throws {
+        let loop = folder + "/loop"
+        try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+        #expect(throws: SystemError.system(ELOOP)) { _ = try FolderNames.complete(in: loop) }
+        #expect(FolderNames.all(in: loop).isEmpty)
+        let names = try FolderNames.complete(in: folder)
+        #expect(names.sorted() == [".hidden", "a", "inner", "loop"])
+        for none in ["/a", "/none"] { #expect(try FolderNames.complete(in: folder + none) == []) }
+    }
+
     @Test func `a folder is removed with all that is in it, and a link's target stays`() throws {
         let link = folder + "/inner/below/link"
         let other = folder + "-other"

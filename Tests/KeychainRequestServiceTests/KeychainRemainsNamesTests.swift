@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import KeychainModel
 @testable import KeychainVaults
 import SystemTestSupport
@@ -11,13 +12,13 @@ import Testing
 
     init() throws { folder = try ScratchFolder() }
 
-    private func remains(of names: [String]) -> KeychainRemains {
+    private func remains(of names: [String]) throws -> KeychainRemains {
         for name in names { _ = folder.write(name, "x", mode: 0o600) }
-        return KeychainRemains(of: folder("login.keychain"))
+        return try KeychainRemains(of: folder("login.keychain"))
     }
 
-    @Test func `each kind is told apart`() {
-        let remains = remains(of: [
+    @Test func `each kind is told apart`() throws {
+        let remains = try remains(of: [
             "login.keychain.generation-2", "login.keychain.damaged-1",
             "login.keychain.damaged-1-wal", "login.keychain.incoming-new",
             "login.keychain.backup-\(Self.digits)", "login.keychain-wal",
@@ -30,23 +31,34 @@ import Testing
         #expect(remains.all.count == 6 && !remains.isEmpty && !remains.isOfTransfersAlone)
     }
 
-    @Test func `another keychain's files, and those that are none, are no remains`() {
-        let remains = remains(of: [
+    @Test func `another keychain's files, and those that are none, are no remains`() throws {
+        let remains = try remains(of: [
             "login.keychain", "login2.keychain.generation-1", "login.keychain-shm",
             "login.keychain.backup-\(Self.digits)-wal", "login.keychain.damaged-x", "x",
         ])
         #expect(remains.isEmpty && remains.isOfTransfersAlone)
     }
 
-    @Test func `copies on their way alone are told from what is left of a keychain`() {
-        #expect(remains(of: ["login.keychain.incoming-\(Self.digits)"]).isOfTransfersAlone)
-        #expect(!remains(of: ["login.keychain.generation-1"]).isOfTransfersAlone)
+    @Test func `copies on their way alone are told from what is left of a keychain`() throws {
+        #expect(try remains(of: ["login.keychain.incoming-\(Self.digits)"]).isOfTransfersAlone)
+        #expect(try !remains(of: ["login.keychain.generation-1"]).isOfTransfersAlone)
     }
 
-    @Test func `what is set aside takes a name that no other file has`() {
+    @Test func `a folder that can't be read may have remains, and one that is missing has none`()
+        throws
+    {
+        let loop = folder("loop")
+        try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+        #expect(throws: RequestError.failed(.inputOutput)) {
+            _ = try KeychainRemains(of: loop + "/login.keychain")
+        }
+        #expect(try KeychainRemains(of: folder("none") + "/login.keychain").isEmpty)
+    }
+
+    @Test func `what is set aside takes a name that no other file has`() throws {
         let path = folder("login.keychain")
         #expect(KeychainRemains.pathAside(path) == path + ".damaged-1")
-        _ = remains(of: ["login.keychain.damaged-1-journal", "login.keychain.damaged-2"])
+        _ = try remains(of: ["login.keychain.damaged-1-journal", "login.keychain.damaged-2"])
         #expect(KeychainRemains.pathAside(path) == path + ".damaged-3")
     }
 
