@@ -94,6 +94,8 @@ import Testing
         let generations = KeychainGenerations(of: keychain.path)
         #expect(generations.all.isEmpty)
         for _ in 0..<5 { try generations.keep() }
+        #expect(generations.all.map(\.number) == [5, 4, 3, 2, 1])
+        generations.prune()
         #expect(generations.all.map(\.number) == [5, 4, 3])
     }
 
@@ -142,6 +144,28 @@ import Testing
         // And what was replaced can be had back in the same way.
         _ = try restore(kept.path)
         #expect(try accounts() == ["later"])
+    }
+
+    @Test func `a restore that fails leaves each earlier state, and works once it can`() throws {
+        let generations = KeychainGenerations(of: keychain.path)
+        for number in 1...3 {
+            try generations.keep()
+            try keychain.add(generic("mail", "later \(number)"))
+        }
+        let oldest = generations.all[2]
+        let broken = try ReturningKeychain(
+            oldest.path, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+        let names = try FileManager.default.contentsOfDirectory(atPath: keychain.folder)
+        let file = try #require(names.first { $0.contains(".returning-") })
+        try edit(keychain.folder + "/" + file) { try $0.execute("DROP TABLE former") }
+        for _ in 1...4 {
+            #expect(throws: KeychainStoreError.damaged) { _ = try broken.replace(keychain.file) }
+        }
+        #expect(generations.all.map(\.number) == [3, 2, 1])
+        #expect(try accounts().count == 23)
+        #expect(try restore(oldest.path).number == 4)
+        #expect(try accounts().count == 20)
+        #expect(generations.all.map(\.number) == [4, 3, 2])
     }
 
     @Test func `a keychain open elsewhere sees the restored one at once`() throws {

@@ -119,6 +119,18 @@ import Testing
         #expect(try version(path) == 1)
     }
 
+    @Test func `a file that can't be migrated leaves each earlier state`() throws {
+        let generations = KeychainGenerations(of: path)
+        for _ in 1...3 { try generations.keep() }
+        try edit(path) { try $0.execute("DELETE FROM keybag WHERE name LIKE 'protector:%'") }
+        for _ in 1...4 {
+            #expect(throws: KeychainStoreError.damaged) {
+                try KeychainFile.open(at: path, owner: TestKeychain.owner)
+            }
+        }
+        #expect(generations.all.map(\.number) == [3, 2, 1])
+    }
+
     @Test func `an older generation comes back up to date`() throws {
         let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
         let old = KeychainGenerations(of: path).all[0]

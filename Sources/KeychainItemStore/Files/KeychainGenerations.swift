@@ -2,7 +2,7 @@
 internal import KeychainLinuxSystem
 
 /// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
-/// rises; the newest three stay.
+/// rises; once a change is done, the newest three stay.
 package struct KeychainGenerations: Sendable {
     package static let most = 3
     private static let numbers = 1...Int(Int32.max)
@@ -19,11 +19,14 @@ package struct KeychainGenerations: Sendable {
 
     package init(of path: String) { self.path = path }
 
-    /// The newest first.
-    package var all: [Generation] {
+    /// The newest first; empty where the folder can't be read.
+    package var all: [Generation] { (try? list()) ?? [] }
+
+    private func list() throws(KeychainStoreError) -> [Generation] {
         let (folder, name) = Self.parts(path)
         let prefix = name + ".generation-"
-        let names = FolderNames.all(in: folder)
+        let names: [String]
+        do { names = try FolderNames.complete(in: folder) } catch { throw .init(error) }
         let found = names.compactMap { name -> Generation? in
             guard let number = Self.number(name, prefix: prefix) else { return nil }
             return Self.generation(number, folder + name)
@@ -31,21 +34,36 @@ package struct KeychainGenerations: Sendable {
         return found.sorted { $0.number > $1.number }
     }
 
-    /// Keeps the present state as a new generation. Older ones are removed once the new one is
-    /// whole and on the disk.
+    /// Keeps the present state as a new generation, which is whole and on the disk on return. All
+    /// older ones stay, as the change that follows may fail: `prune` is for the time after it.
     @discardableResult
     package func keep() throws(KeychainStoreError) -> Generation {
         // In a folder of the user's own, any program may have made a file with any number.
-        let (number, isOver) = (all.first?.number ?? 0).addingReportingOverflow(1)
+        let (number, isOver) = (try list().first?.number ?? 0).addingReportingOverflow(1)
         guard !isOver, Self.numbers.contains(number) else { throw .tooLarge }
         let target = "\(path).generation-\(number)"
         try KeychainCopy.make(of: path, at: target)
         guard let made = Self.generation(number, target) else { throw .inputOutput(0) }
-        for old in all.dropFirst(Self.most) {
-            FolderNames.remove(old.path)
-        }
         return made
     }
+
+    /// Keeps the present state and then runs `change`, in the caller's transaction. Where the
+    /// change fails, the keychain still has that state, and its generation is removed again:
+    /// otherwise tries that fail would push out the earlier states.
+    @discardableResult
+    func keep(before change: () throws -> Void) throws -> Generation {
+        let kept = try keep()
+        do { try change() } catch {
+            remove(kept)
+            throw error
+        }
+        return kept
+    }
+
+    /// Removes all but the newest three.
+    package func prune() { for old in all.dropFirst(Self.most) { remove(old) } }
+
+    func remove(_ generation: Generation) { FolderNames.remove(generation.path) }
 
     /// Keeps a generation where the keychain has changed since the last one, and the last one is
     /// older than `age`.
@@ -60,7 +78,9 @@ package struct KeychainGenerations: Sendable {
             let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }
             guard changes.contains(where: { $0 > newest.made }) else { return nil }
         }
-        return try keep()
+        let kept = try keep()
+        prune()
+        return kept
     }
 
     /// Whether a file of that name is a generation of the keychain whose file is called `keychain`.

@@ -12,22 +12,29 @@ enum KeychainMigration {
     ) throws {
         let database = try KeychainSchema.connect(path, .writing)
         try database.execute("PRAGMA synchronous = FULL")
+        let generations = KeychainGenerations(of: path)
         try database.transaction {
             guard try Keybag(database).owner == owner else {
                 throw KeychainStoreError.belongsToAnother
             }
-            var version = try KeychainTables.knownVersion(database)
+            let version = try KeychainTables.knownVersion(database)
             guard version < KeychainTables.version else { return }
-            // No other connection writes now, so the copy holds the very state that is migrated.
-            if keepsOld { try KeychainGenerations(of: path).keep() }
-            guard try !Keybag(database).protectors.isEmpty else {
-                throw KeychainStoreError.damaged
+            if keepsOld {
+                // No other connection writes now, so the copy holds the very state that is
+                // migrated.
+                try generations.keep { try migrate(database, from: version) }
+            } else {
+                try migrate(database, from: version)
             }
-            while version < KeychainTables.version {
-                try KeychainSchema.migrate(from: version, database)
-                version += 1
-            }
-            try database.execute("PRAGMA user_version = \(version)")
         }
+        if keepsOld { generations.prune() }
+    }
+
+    private static func migrate(_ database: Connection, from version: Int32) throws {
+        guard try !Keybag(database).protectors.isEmpty else { throw KeychainStoreError.damaged }
+        for version in version..<KeychainTables.version {
+            try KeychainSchema.migrate(from: version, database)
+        }
+        try database.execute("PRAGMA user_version = \(KeychainTables.version)")
     }
 }

@@ -67,23 +67,25 @@ package struct ReturningKeychain: Sendable {
     package func replace(
         _ file: KeychainFile
     ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
+        let generations = KeychainGenerations(of: file.path)
         let kept = try file.withWriter { database in
             try database.run("ATTACH ? AS incoming", .text(path))
             defer { try? database.run("DETACH incoming") }
             return try database.transaction {
                 // No other connection writes now, so the generation holds the very state that is
                 // replaced.
-                let kept = try KeychainGenerations(of: file.path).keep()
-                for table in KeychainTables.names {
-                    try database.execute(
-                        """
-                        DELETE FROM main.\(table);
-                        INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
-                        """)
+                try generations.keep {
+                    for table in KeychainTables.names {
+                        try database.execute(
+                            """
+                            DELETE FROM main.\(table);
+                            INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
+                            """)
+                    }
                 }
-                return kept
             }
         }
+        generations.prune()
         file.flush()
         return kept
     }

@@ -12,16 +12,18 @@ extension KeychainFile {
     package func delete(
         removing: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {
+        let generations = KeychainGenerations(of: path)
         try withWriter { database in
             try database.transaction {
                 // No other connection writes now, so the generation holds the very state that is
                 // deleted.
-                _ = try KeychainGenerations(of: path).keep()
+                try generations.keep()
                 // Writers that wait for this transaction find another keychain's identifier, and
                 // are refused.
                 try Keybag.write(.identifier, RandomBytes.make(Keybag.identifierBytes), database)
                 try removing()
             }
         }
+        generations.prune()
     }
 }
