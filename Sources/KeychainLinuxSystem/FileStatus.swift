@@ -57,6 +57,16 @@ package struct FileStatus: Sendable, Equatable {
         // Otherwise the file would be closed once its number has been read.
         return withExtendedLifetime(file) { fchmod(file.number, mode) == 0 }
     }
+
+    /// Sets the time of the last change of the file at the path, never of a link's target. Returns
+    /// false on failure.
+    @discardableResult
+    package static func setChanged(_ time: Duration, of path: String) -> Bool {
+        let (seconds, attoseconds) = time.components
+        let stamp = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        // Safe: reads the path and two times.
+        return unsafe utimensat(AT_FDCWD, path, [stamp, stamp], AT_SYMLINK_NOFOLLOW) == 0
+    }
 }
 
 extension FileStatus {

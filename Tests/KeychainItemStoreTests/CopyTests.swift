@@ -115,6 +115,30 @@ import Testing
         #expect(try generations.keepIfDue(now: tomorrow)?.number == 2)
     }
 
+    @Test func `what changes while a generation is made comes into the next`() async throws {
+        let keychain = keychain
+        // Copying it takes longer than adding an item.
+        try keychain.tamper(
+            "INSERT INTO quarantine (moved, secret) VALUES (1, zeroblob(30000000))")
+        let generations = KeychainGenerations(of: keychain.path)
+        let making = Task.detached { try generations.keep() }
+        func isBegun() -> Bool {
+            FolderNames.all(in: keychain.folder).contains { name in
+                name == "login.keychain.generation-1"
+                    || FileStatus("\(keychain.folder)/\(name)/new") != nil
+            }
+        }
+        while !isBegun() { await Task.yield() }
+        try keychain.add(generic("mail", "meanwhile"))
+        let made = try await making.value.made
+        let changes = [keychain.path, keychain.path + "-wal"].compactMap {
+            FileStatus($0)?.changed
+        }
+        #expect(changes.contains { $0 >= made })
+        let tomorrow = WallClock.now + .seconds(25 * 60 * 60)
+        #expect(try generations.keepIfDue(now: tomorrow)?.number == 2)
+    }
+
     @Test func `names that only look like a generation are none`() throws {
         let beyond = ["\(Int.max)", "\(Int(Int32.max) + 1)", "99999999999999999999"]
         for name in ["0", "-1", "07", "x", "1.bak", ""] + beyond {

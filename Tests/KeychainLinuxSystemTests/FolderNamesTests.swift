@@ -57,6 +57,19 @@ import Testing
         #expect(after.size == 3 && after != before && after.number == before.number)
     }
 
+    @Test func `a file's time can be set, and that of a link's target stays`() throws {
+        let link = folder + "/link"
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: folder + "/a")
+        let before = try #require(FileStatus(folder + "/a")?.changed)
+        let early = Duration.seconds(1_000_000) + .nanoseconds(999_999_999)
+        #expect(FileStatus.setChanged(early, of: link))
+        #expect(FileStatus(folder + "/a")?.changed == before)
+        #expect(FileStatus.setChanged(early, of: folder + "/a"))
+        #expect(FileStatus(folder + "/a")?.changed == early)
+        #expect(!FileStatus.setChanged(early, of: folder + "/none"))
+    }
+
     @Test func `two that write to the end of a file overwrite nothing of each other's`() throws {
         let (one, other) = (try GrowingFile(folder + "/log"), try GrowingFile(folder + "/log"))
         for line in 0..<100 { try (line % 2 == 0 ? one : other).append(Array("\(line)\n".utf8)) }

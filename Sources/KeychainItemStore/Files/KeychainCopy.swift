@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+internal import KeychainLinuxSystem
 internal import KeychainRows
 
 /// A copy of a keychain's file as it was at one moment, made while other connections go on reading
@@ -9,6 +10,9 @@ package enum KeychainCopy {
     /// Makes the copy, checks it, and syncs it to the disk. A file that exists at the target stays
     /// and is an error. With `isForUse` the copy becomes a keychain and gets a write-ahead log:
     /// without one, its readers and its writer would wait for each other.
+    ///
+    /// The copy's time is that of its beginning: what is changed meanwhile is not in it, and is
+    /// never older than it.
     package static func make(
         of path: String, at target: String, isForUse: Bool = false
     ) throws(KeychainStoreError) {
@@ -16,6 +20,8 @@ package enum KeychainCopy {
         let place = try StagingDirectory(for: target)
         defer { place.remove() }
         do {
+            // The file system's own clock, which also dates the keychain's changes.
+            let begun = try FileStatus(of: place.file).changed
             let source = try KeychainSchema.connect(path, .writing)
             try source.run("VACUUM INTO ?", .text(place.file))
             let original = try Keybag(source).identifier
@@ -24,6 +30,7 @@ package enum KeychainCopy {
                 try KeychainSchema.connect(place.file, .writing)
                     .execute("PRAGMA journal_mode = WAL")
             }
+            FileStatus.setChanged(begun, of: place.file)
             try place.sync()
         } catch { throw KeychainStoreError(error) }
         try place.publish()

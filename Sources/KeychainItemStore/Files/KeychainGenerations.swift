@@ -10,7 +10,7 @@ package struct KeychainGenerations: Sendable {
     package struct Generation: Sendable, Equatable {
         package let number: Int
         package let path: String
-        /// The time since 1970.
+        /// When the copy was begun, since 1970.
         package let made: Duration
         package let bytes: Int
     }
@@ -76,7 +76,7 @@ package struct KeychainGenerations: Sendable {
             guard now - newest.made >= age else { return nil }
             // SQLite writes to the log first, and to the file some time later.
             let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }
-            guard changes.contains(where: { $0 > newest.made }) else { return nil }
+            guard changes.contains(where: { $0 >= newest.made }) else { return nil }
         }
         let kept = try keep()
         prune()
