@@ -79,7 +79,7 @@ private struct BackupWriting {
         let temporary = "\(target).new-\(UInt32.random(in: 0...UInt32.max))"
         let file: PieceFile
         do { file = try PieceFile(creating: temporary) } catch { throw fileFailure(error) }
-        defer { PrivateFile.removeDatabase(temporary) }
+        defer { try? PrivateFile.removeDatabase(temporary) }
         let copied = try fill(file)
         do throws(BackupFile.Failure) {
             // As the disk has it, not as it was written.

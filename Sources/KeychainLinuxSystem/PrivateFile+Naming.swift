@@ -58,9 +58,11 @@ extension PrivateFile {
         try sync(folderOf: path)
     }
 
-    /// Removes a database's file that is no longer used.
-    package static func removeDatabase(_ path: String) {
+    /// Removes a database's file that is no longer used, and then what SQLite laid beside it. A
+    /// file that can't be removed keeps its log, without which it would be an older one.
+    package static func removeDatabase(_ path: String) throws(SystemError) {
         // Safe: reads the paths.
-        for ending in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + ending) }
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .system(errno) }
+        for ending in logs + ["-shm"] { _ = unsafe unlink(path + ending) }
     }
 }

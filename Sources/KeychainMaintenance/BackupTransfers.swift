@@ -133,7 +133,7 @@ package final class BackupTransfers: Sendable {
             return transfer
         }
         guard transfer.digest.bytes == digest else {
-            PrivateFile.removeDatabase(transfer.file.path)
+            try? PrivateFile.removeDatabase(transfer.file.path)
             throw .failed(.damaged)
         }
         return transfer.file.path
@@ -146,12 +146,12 @@ package final class BackupTransfers: Sendable {
             for id in old.keys { transfers[id] = nil }
             return old.values
         }
-        for transfer in old { PrivateFile.removeDatabase(transfer.file.path) }
+        for transfer in old { try? PrivateFile.removeDatabase(transfer.file.path) }
     }
 
     private func begin(_ transfer: Transfer, _ id: KeychainID) {
         let earlier = transfers.withLock { $0.updateValue(transfer, forKey: id) }
-        if let earlier { PrivateFile.removeDatabase(earlier.file.path) }
+        if let earlier { try? PrivateFile.removeDatabase(earlier.file.path) }
     }
 
     private func end(_ identifier: BackupTransfer.Identifier, of id: KeychainID) {
@@ -159,7 +159,7 @@ package final class BackupTransfers: Sendable {
             guard transfers[id]?.identifier == identifier else { return nil }
             return transfers.removeValue(forKey: id)
         }
-        if let ended { PrivateFile.removeDatabase(ended.file.path) }
+        if let ended { try? PrivateFile.removeDatabase(ended.file.path) }
     }
 
     private func use(

@@ -133,7 +133,7 @@ package struct KeychainMaintenance: Sendable {
     ) throws(RequestError) -> RestoredKeychain {
         let id = try identify(name, for: client)
         let path = try transfers.finishWriting(transfer, digest: digest, of: id)
-        defer { PrivateFile.removeDatabase(path) }
+        defer { try? PrivateFile.removeDatabase(path) }
         return try restore(from: path, id, for: client)
     }
 
@@ -158,7 +158,7 @@ package struct KeychainMaintenance: Sendable {
         let room = try memory.take(Self.roomToRestore, for: id.user)
         defer { withExtendedLifetime(room) {} }
         let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), id)
-        defer { PrivateFile.removeDatabase(path) }
+        defer { try? PrivateFile.removeDatabase(path) }
         let returning = try protectors.returning(copy, at: path, folder.owner(id.user))
         var restored = RestoredKeychain()
         restored.setAside = returning.setAside

@@ -21,7 +21,7 @@ extension KeychainFolder {
                     let mark = KeychainRemains.deletionMark(path)
                     PrivateFile.remove(mark)
                     try PrivateFile.create(mark, contents: SecretBytes(copying: []))
-                    PrivateFile.removeDatabase(path)
+                    try PrivateFile.removeDatabase(path)
                     try PrivateFile.sync(folderOf: path)
                 } catch { throw .init(error) }
             }

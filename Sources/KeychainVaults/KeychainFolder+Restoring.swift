@@ -38,7 +38,7 @@ extension KeychainFolder {
         _ path: String, with returning: ReturningKeychain
     ) throws(RequestError) {
         let new = KeychainRemains.incomingPath(path)
-        PrivateFile.removeDatabase(new)
+        try? PrivateFile.removeDatabase(new)
         do { try returning.publish(at: new) } catch { throw RequestError(error) }
         do {
             try PrivateFile.replaceDatabase(

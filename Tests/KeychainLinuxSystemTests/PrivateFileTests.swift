@@ -92,6 +92,23 @@ struct PrivateFileTests {
         #expect(try read() == Self.content)
     }
 
+    @Test func `a database that can't be removed keeps its log`() throws {
+        try PrivateFile.folder(path, mode: 0o700)
+        _ = folder.write("key-wal", "x", mode: 0o600)
+        #expect(throws: SystemError.system(EISDIR)) { try PrivateFile.removeDatabase(path) }
+        #expect(folder.names == ["key", "key-wal"])
+    }
+
+    @Test func `a database goes with all that lies beside it, even if it is gone already`() throws {
+        for _ in 1...2 {
+            for ending in ["-wal", "-shm", "-journal", "-other"] {
+                _ = folder.write("key" + ending, "x", mode: 0o600)
+            }
+            try PrivateFile.removeDatabase(path)
+            #expect(folder.names == ["key-other"])
+        }
+    }
+
     @Test(arguments: [0o700, 0o711, 0o755] as [UInt32])
     func `a folder is made with those above it`(wanted: UInt32) throws {
         let path = folder("a/b/c")

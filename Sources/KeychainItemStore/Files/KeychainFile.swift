@@ -18,6 +18,7 @@ package final class KeychainFile: Sendable {
     /// nil where memory is not counted, as in a program's own process.
     let memory: (any RecordMemory)?
     private let corruptRows: CorruptRows
+    let deletion: Deletion
     /// The user whose requests are served here, where several users share the file.
     private let client: UInt32?
 
@@ -34,6 +35,7 @@ package final class KeychainFile: Sendable {
         groupCounts = file.groupCounts
         memory = file.memory
         corruptRows = file.corruptRows
+        deletion = file.deletion
         self.client = client
     }
 
@@ -52,6 +54,7 @@ package final class KeychainFile: Sendable {
         groupNames = GroupNames()
         groupCounts = GroupCounts()
         corruptRows = CorruptRows()
+        deletion = Deletion()
         client = nil
     }
 
@@ -91,8 +94,8 @@ package final class KeychainFile: Sendable {
         do {
             return try database.write { database in
                 // Another keychain may have been restored into this file since it was opened. Items
-                // sealed for the old one would not open in it.
-                guard try Keybag.identifier(database) == identifier else {
+                // sealed for the old one would not open in it. A file without a name keeps nothing.
+                guard try Keybag.identifier(database) == identifier, !deletion.isBegun else {
                     throw KeychainStoreError.busy
                 }
                 return try body(database)
@@ -126,4 +129,14 @@ private final class CorruptRows: Sendable {
     }
 
     func forget(_ row: Int64) { rows.withLock { _ = $0.remove(row) } }
+}
+
+/// Whether the file has lost its name or is about to, as all users of the open file see it.
+final class Deletion: Sendable {
+    private let state = Mutex(false)
+
+    var isBegun: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
 }

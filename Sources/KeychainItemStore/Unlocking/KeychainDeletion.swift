@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
@@ -12,16 +13,27 @@ extension KeychainFile {
     package func delete(
         removing: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {
-        let generations = KeychainGenerations(of: path)
+        let (generations, file) = (KeychainGenerations(of: path), FileIdentity(path))
         try withWriter { database in
             try database.transaction {
                 // No other connection writes now, so the generation holds the very state that is
                 // deleted.
-                try generations.keep()
-                // Writers that wait for this transaction find another keychain's identifier, and
-                // are refused.
-                try Keybag.write(.identifier, RandomBytes.make(Keybag.identifierBytes), database)
-                try removing()
+                let kept = try generations.keep()
+                do {
+                    // Writers that wait for this transaction find another keychain's identifier,
+                    // and are refused.
+                    try Keybag.write(
+                        .identifier, RandomBytes.make(Keybag.identifierBytes), database)
+                    // Writers of this process are refused even if the commit fails.
+                    deletion.isBegun = true
+                    try removing()
+                } catch {
+                    if FileIdentity(path) == file {
+                        deletion.isBegun = false
+                        generations.remove(kept)
+                    }
+                    throw error
+                }
             }
         }
         generations.prune()
