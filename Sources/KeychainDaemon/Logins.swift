@@ -296,6 +296,8 @@ extension LoginEffect {
         case .confirmed: "a login proved the login keychain's password, which alone opens it now"
         case .wrappedAnew: "the login keychain was provisional, and has this login's password now"
         case .failed: "the login keychain could not be written; the next login tries again"
+        case .withoutDeviceSecret:
+            "the login keychain's device secret can't be read; the next login tries again"
         }
     }
 }

@@ -82,7 +82,7 @@ extension Protectors {
     /// Returns false where the class had ended before.
     package func endPasscodeClass(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
         try changing(keychain.user) { () throws(RequestError) in
-            guard deviceSecret(keychain) != nil else { return false }
+            guard try deviceSecret(keychain) != nil else { return false }
             do throws(KeychainStoreError) { try keychain.file.endPasscodeClass() } catch {
                 throw RequestError(error)
             }
@@ -230,7 +230,7 @@ extension Protectors {
             guard keychain.isSystem else { throw .invalid(.badRequest) }
             return try unaskedSource(keychain)
         case .password(let password):
-            return .password(password.bytes.copy(), deviceSecret(keychain))
+            return .password(password.bytes.copy(), try? deviceSecret(keychain))
         case .recoveryKey(let text):
             let record = try record(of: text, keychain)
             return .protector(record, try keys.key(of: record, typed: text))

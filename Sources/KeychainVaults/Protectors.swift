@@ -58,8 +58,9 @@ package final class Protectors: Sendable {
     package func unlock(
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(RequestError) -> UnlockedKeys {
-        let secret = deviceSecret(keychain)
-        // Unlocking writes nothing, and so waits for no change.
+        // Unlocking writes nothing, and so waits for no change. Where the secret can't be read, the
+        // passcode-set class stays closed.
+        let secret = try? deviceSecret(keychain)
         do throws(KeychainStoreError) {
             return try keychain.file.unlock(password: password.bytes, deviceSecret: secret)
         } catch { throw RequestError(error) }
@@ -69,13 +70,25 @@ package final class Protectors: Sendable {
     package func login(
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(RequestError) -> LoginOutcome {
-        let secret = deviceSecret(keychain)
+        let secret: HeldSecret?
+        do { secret = try deviceSecret(keychain) } catch {
+            return try loginWithoutDeviceSecret(keychain, password)
+        }
         return try changing(keychain.user) { () throws(RequestError) in
             do throws(KeychainStoreError) {
                 return try keychain.file.login(
                     password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
             } catch { throw RequestError(error) }
         }
+    }
+
+    private func loginWithoutDeviceSecret(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(RequestError) -> LoginOutcome {
+        do throws(KeychainStoreError) {
+            return try keychain.file.loginWithoutDeviceSecret(
+                password: password.bytes, deviceKey: deviceKey)
+        } catch { throw RequestError(error) }
     }
 
     /// Opens the keychain with its own password, and lets the next login's open it too.
@@ -202,18 +215,22 @@ package final class Protectors: Sendable {
     // MARK: The device secret of passcode-set items
 
     func deviceSecretOrNew(_ keychain: OpenKeychain) throws(RequestError) -> HeldSecret {
-        if let known = deviceSecret(keychain) { return known }
+        if let known = try deviceSecret(keychain) { return known }
         let secret = HeldSecret(SecretBytes(random: 32))
         do { try keep(secret, keychain.name, keychain.user) } catch { throw RequestError(error) }
         return secret
     }
 
-    func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
+    /// nil where there is none. One that can't be read is an error: a protector made without it
+    /// would end the passcode-set class.
+    func deviceSecret(_ keychain: OpenKeychain) throws(RequestError) -> HeldSecret? {
         let path = folder.deviceSecretPath(keychain.name, keychain.user)
-        guard let kept = try? PrivateFile.read(path, limit: SealingKey.byteCount) else {
+        do throws(SystemError) {
+            return HeldSecret(try PrivateFile.read(path, limit: SealingKey.byteCount))
+        } catch {
+            guard error == .system(PrivateFile.notFound) else { throw .failed(.inputOutput) }
             return nil
         }
-        return HeldSecret(kept)
     }
 
     /// Removes the device secret. `deviceSecretOrNew` makes another where one is needed.

@@ -70,6 +70,41 @@ import Testing
         #expect(try opensPasscodeClass(keychain))
     }
 
+    private func loginWithoutDeviceSecret(
+        _ password: String, to keychain: TestKeychain
+    ) throws -> (effect: LoginEffect, hasPasscodeKey: Bool)? {
+        let outcome = try keychain.file.loginWithoutDeviceSecret(
+            password: secret(password), deviceKey: keychain.deviceKey)
+        switch consume outcome {
+        case .opened(let keys, let effect):
+            let hasPasscodeKey = keys.whileUnlocked.key(2) != nil
+            return (effect, hasPasscodeKey)
+        case .differs: return nil
+        }
+    }
+
+    @Test func `while the device secret can't be read a login proves and ends nothing`() throws {
+        let keychain = try TestKeychain()
+        try keychain.file.changePassword(
+            old: secret(TestKeychain.password), new: secret("new"),
+            deviceSecret: keychain.deviceSecret, cost: TestKeychain.cost)
+        let before = try keychain.file.protectors()
+        let opened = try #require(try loginWithoutDeviceSecret("new", to: keychain))
+        #expect(opened.effect == .withoutDeviceSecret && !opened.hasPasscodeKey)
+        #expect(try loginWithoutDeviceSecret("other", to: keychain) == nil)
+        #expect(try keychain.file.protectors() == before)
+        #expect(try opensPasscodeClass(keychain))
+    }
+
+    @Test func `nor does a provisional keychain take another password then`() throws {
+        let keychain = try TestKeychain(provisional: true)
+        let before = try keychain.file.protectors()
+        // The device's key opens all of it.
+        let opened = try #require(try loginWithoutDeviceSecret("other", to: keychain))
+        #expect(opened.effect == .withoutDeviceSecret && opened.hasPasscodeKey)
+        #expect(try keychain.file.protectors() == before)
+    }
+
     @Test func `a password outlives the class, and does not open it again`() throws {
         let keychain = try TestKeychain()
         #expect(try opensPasscodeClass(keychain))

@@ -18,6 +18,9 @@ package enum LoginEffect: Sendable, Equatable {
     case wrappedAnew
     /// The file could not be written. The protectors are unchanged; the next login tries again.
     case failed
+    /// The device secret could not be read. The protectors are unchanged; the next login tries
+    /// again.
+    case withoutDeviceSecret
 }
 
 extension KeychainFile {
@@ -43,6 +46,23 @@ extension KeychainFile {
             else { return .differs(keys) }
             let unlocked = try opened.unlockedKeys(keybag, wrap)
             return .opened(unlocked, takeOver(keys, opened, keybag, deviceSecret))
+        }
+    }
+
+    /// Opens the keychain for such a login while the device secret can't be read. No protector is
+    /// changed: one that is made without the secret would end the passcode-set class.
+    package func loginWithoutDeviceSecret(
+        password: borrowing SecretBytes, deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) -> LoginOutcome {
+        let keybag = try keybag()
+        switch try PasswordAttempt(keybag, wrap, password, nil) {
+        case .opened(let opened, _):
+            return .opened(try opened.unlockedKeys(keybag, wrap), .withoutDeviceSecret)
+        case .differs(let keys):
+            guard keybag.isProvisional,
+                let opened = try? OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
+            else { return .differs(keys) }
+            return .opened(try opened.unlockedKeys(keybag, wrap), .withoutDeviceSecret)
         }
     }
 
