@@ -32,6 +32,12 @@ package struct DatabaseError: Error, Equatable, Sendable {
         }
     }
 
+    /// Whether the disk could not read a part of the file: SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ
+    /// or SQLITE_IOERR_CORRUPTFS, whose macros Swift does not import.
+    package var isOfReading: Bool {
+        code & 0xff == SQLITE_IOERR && [1, 2, 33].contains(code >> 8)
+    }
+
     /// A column holds another type than the one that every writer of the file stores.
     package static let wrongType = DatabaseError(code: SQLITE_MISMATCH)
 

@@ -22,19 +22,22 @@ extension KeychainFolder {
                 try make(id.name, of: id.user) { path, _ throws(KeychainStoreError) in
                     try returning.publish(at: path)
                 }
-            case .failed(.damaged): try replaceDamaged(path, with: returning)
+            case .failed(.damaged): try replaceUnreadable(path, with: returning)
+            case .failed(.inputOutput) where exists(id.name, of: id.user):
+                try replaceUnreadable(path, with: returning)
             default: throw error
             }
             return 0
         }
         do throws(KeychainStoreError) { return try returning.replace(live.file).number } catch {
-            guard error == .damaged else { throw RequestError(error) }
-            try replaceDamaged(path, with: returning)
+            guard error.isOfUnreadableFile else { throw RequestError(error) }
+            try replaceUnreadable(path, with: returning)
             return 0
         }
     }
 
-    private func replaceDamaged(
+    /// The present file is set aside unread.
+    private func replaceUnreadable(
         _ path: String, with returning: ReturningKeychain
     ) throws(RequestError) {
         let new = KeychainRemains.incomingPath(path)

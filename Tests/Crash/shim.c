@@ -3,6 +3,7 @@
 // at a chosen one ends the program, cuts the power or lets the disk fail.
 //
 //     CRASH_UNDER=/var/lib/keychain  whose files count
+//     CRASH_BAD_SECTOR=INODE         of the file whose start can't be read
 //     CRASH_WITHOUT_EXCHANGE=1       as on a file system that can't exchange two names in one step
 //     CRASH_PLAN=/path/of/a/file     "NUMBER HOW": at which change, from 1; number 0 is none.
 //                                    Nothing counts before the file is there.
@@ -171,6 +172,24 @@ ssize_t write(int file, const void *bytes, size_t size) {
     }
 WRITING(pwrite, off_t)
 WRITING(pwrite64, off64_t)
+
+static bool is_bad(int file, off64_t offset) {
+    const char *inode = getenv("CRASH_BAD_SECTOR");
+    struct stat status;
+    return inode != NULL && offset == 0 && fstat(file, &status) == 0 &&
+           status.st_ino == strtoul(inode, NULL, 10);
+}
+
+#define READING(name, offset_type)                                                                 \
+    ssize_t name(int file, void *bytes, size_t size, offset_type offset) {                         \
+        if (is_bad(file, offset)) {                                                                \
+            errno = EIO;                                                                           \
+            return -1;                                                                             \
+        }                                                                                          \
+        return REAL(name)(file, bytes, size, offset);                                              \
+    }
+READING(pread, off_t)
+READING(pread64, off64_t)
 
 #define SHORTENING(name, length_type)                                                              \
     int name(int file, length_type length) {                                                       \

@@ -18,6 +18,19 @@ import Testing
         #expect(KeychainStoreError(DatabaseError(code: code)) == expected)
     }
 
+    @Test(arguments: [
+        // IOERR_READ, IOERR_SHORT_READ and IOERR_CORRUPTFS; then IOERR_WRITE, IOERR_FSYNC, CANTOPEN.
+        (KeychainStoreError.inputOutput(266), true), (.inputOutput(522), true),
+        (.inputOutput(8458), true), (.damaged, true), (.inputOutput(778), false),
+        (.inputOutput(1034), false), (.inputOutput(14), false), (.inputOutput(0), false),
+        (.diskFull, false), (.readOnly, false), (.busy, false),
+    ])
+    func `a file that can't be read is told from a disk that can't be written`(
+        _ error: KeychainStoreError, _ isOfUnreadableFile: Bool
+    ) {
+        #expect(error.isOfUnreadableFile == isOfUnreadableFile)
+    }
+
     @Test func `on a full disk an item is refused and the others stay`() throws {
         let keychain = try TestKeychain()
         try keychain.add(generic("mail", "one"), "kept")

@@ -3,6 +3,7 @@ import Foundation
 @testable import KeychainMaintenance
 import KeychainMessages
 import KeychainModel
+import KeychainItemStore
 import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
@@ -155,6 +156,24 @@ import Testing
         #expect(FileManager.default.contents(atPath: aside + "1-wal") == Data([9]))
         #expect(FileManager.default.contents(atPath: aside + "2") == Data("no keychain".utf8))
         #expect(try !names().contains { $0.contains(".incoming-") })
+    }
+
+    @Test func `a file that the disk can't read is set aside as one that is damaged`() throws {
+        try add("early")
+        let number = try keep()
+        // A file that is not open yet, with an index of its log that SQLite can't open.
+        try KeychainCopy.make(of: path, at: home + "/again", isForUse: true)
+        for ending in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + ending)
+        }
+        try FileManager.default.moveItem(atPath: home + "/again", toPath: path)
+        try FileManager.default.createSymbolicLink(
+            atPath: path + "-shm", withDestinationPath: "nowhere")
+        let content = FileManager.default.contents(atPath: path)
+        #expect(throws: RequestError.failed(.inputOutput)) { _ = try self.services() }
+        try ask(RestoreGeneration(keychain: nil, generation: number))
+        #expect(try services() == [.string("early")])
+        #expect(FileManager.default.contents(atPath: path + ".damaged-1") == content)
     }
 
     @Test func `a file that takes another's place is not read together with its log`() throws {

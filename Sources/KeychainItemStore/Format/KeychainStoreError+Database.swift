@@ -17,6 +17,15 @@ extension KeychainStoreError {
         }
     }
 
+    /// Whether the file can't be read as a whole: it is damaged, or the disk is where it lies.
+    package var isOfUnreadableFile: Bool {
+        switch self {
+        case .damaged: true
+        case .inputOutput(let code): DatabaseError(code: code).isOfReading
+        default: false
+        }
+    }
+
     private init(_ error: DatabaseError) {
         self =
             switch error.kind {
