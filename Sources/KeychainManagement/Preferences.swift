@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
 internal import KeychainMessages
 package import KeychainModel
 package import KeychainUserPresence
@@ -24,7 +23,6 @@ extension KeychainManagement {
     package func preferences(
         _ change: KeychainPreferencesChange?, for client: any Client
     ) throws(RequestError) -> KeychainPreferences {
-        let user = client.caller.user
         if let change {
             let prompts = prompts(client)
             if client.caller.via != nil, case .defaultKeychain(let name) = change {
@@ -33,30 +31,33 @@ extension KeychainManagement {
                 }
                 try confirmDefault(name, prompts)
             }
-            // Read only now, as another request may have changed them during the question.
-            var new = folder.preferences(of: client.caller)
-            switch change {
-            case .defaultKeychain(let name):
-                new.defaultKeychain = try name.map { name throws(RequestError) in
-                    try existing(name, for: client.caller)
-                }
-            case .searchList(let names): new.searchList = try list(names)
-            case .alias(let alias, let name):
-                guard KeychainPreferences.isAlias(alias) else { throw .invalid(.badRequest) }
-                new.aliases[alias] = try name.map { name throws(RequestError) in
-                    try existing(name, for: client.caller)
-                }
-                guard new.aliases.count <= KeychainPreferences.mostAliases else {
-                    throw .invalid(.dataTooLarge)
-                }
-            }
             try prompts.checkClient()
-            try folder.makeFolder(of: user)
-            do {
-                try folder.preferences.save(new, for: user, in: folder.folder(user))
-            } catch { throw RequestError(error) }
+            try folder.changePreferences(of: client.caller) { changed throws(RequestError) in
+                try apply(change, to: &changed, for: client.caller)
+            }
         }
         return shown(folder.preferences(of: client.caller))
+    }
+
+    private func apply(
+        _ change: KeychainPreferencesChange, to preferences: inout KeychainPreferences,
+        for caller: Caller
+    ) throws(RequestError) {
+        switch change {
+        case .defaultKeychain(let name):
+            preferences.defaultKeychain = try name.map { name throws(RequestError) in
+                try existing(name, for: caller)
+            }
+        case .searchList(let names): preferences.searchList = try list(names)
+        case .alias(let alias, let name):
+            guard KeychainPreferences.isAlias(alias) else { throw .invalid(.badRequest) }
+            preferences.aliases[alias] = try name.map { name throws(RequestError) in
+                try existing(name, for: caller)
+            }
+            guard preferences.aliases.count <= KeychainPreferences.mostAliases else {
+                throw .invalid(.dataTooLarge)
+            }
+        }
     }
 
     private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {

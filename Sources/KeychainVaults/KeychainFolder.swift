@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainItemStore
-package import KeychainLinuxSystem
 package import KeychainModel
 internal import Glibc
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// The files of all users' keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
@@ -27,7 +27,7 @@ package final class KeychainFolder: Sendable {
     }
 
     package let path: String
-    package let preferences: KeychainPreferenceFiles
+    private let preferences: KeychainPreferenceFiles
     private let layout: Layout
     /// nil where there is no such account.
     private let accountName: @Sendable (UInt32) -> String?
@@ -226,6 +226,21 @@ package final class KeychainFolder: Sendable {
         return preferences
     }
 
+    /// Changes the user's preferences. Of two changes at once, in two threads or two processes, the
+    /// later one begins with what the earlier one wrote: neither is lost.
+    package func changePreferences(
+        of caller: Caller, _ change: (inout KeychainPreferences) throws(RequestError) -> Void
+    ) throws(RequestError) {
+        let user = caller.user
+        try makeFolder(of: user)
+        let lock = try KeychainPreferenceFiles.lock(in: folder(user))
+        try withExtendedLifetime(lock) { () throws(RequestError) in
+            var changed = preferences(of: caller)
+            try change(&changed)
+            try preferences.save(changed, for: user, in: folder(user))
+        }
+    }
+
     package func owner(_ user: UInt32) throws(RequestError) -> KeychainOwner {
         KeychainOwner(user: user, account: try account(of: user))
     }
@@ -290,13 +305,15 @@ package final class KeychainFolder: Sendable {
 
 /// Users' preferences for calls that name no keychain: a text file in each user's folder.
 ///
-/// The daemon is the only writer, and reads each file once. In embedded mode other processes write
-/// too, and each call reads anew.
+/// The daemon is the only process that writes, and reads each file once. In embedded mode other
+/// processes write too, and each call reads anew.
 package final class KeychainPreferenceFiles: Sendable {
     /// Users whose preferences are remembered.
     private static let mostKnown = 1024
     private static let longest = 16 * 1024
     private static let firstLine = "keychain preferences 1"
+    /// How long a change waits for another one.
+    private static let patience: Duration = .seconds(10)
 
     private let isShared: Bool
     private let known = ShortLock<[UInt32: KeychainPreferences]>([:])
@@ -309,7 +326,8 @@ package final class KeychainPreferenceFiles: Sendable {
     ) -> KeychainPreferences {
         if let known = known.withLock({ $0[user] }) { return known }
         let preferences = Self.text(at: Self.path(folder())).flatMap(Self.preferences) ?? .standard
-        remember(preferences, of: user)
+        // What was saved since the file was read is newer.
+        remember(preferences, of: user, replacing: false)
         return preferences
     }
 
@@ -318,22 +336,35 @@ package final class KeychainPreferenceFiles: Sendable {
         return String(decoding: kept.releasedFromLockedMemory(), as: UTF8.self)
     }
 
-    package func save(
-        _ preferences: KeychainPreferences, for user: UInt32, in folder: String
-    ) throws(SystemError) {
-        let path = Self.path(folder)
-        let new = path + ".new"
-        // Left by a write that was cut off.
-        PrivateFile.remove(new)
-        try PrivateFile.create(
-            new, contents: SecretBytes(copying: Array(Self.text(preferences).utf8)))
-        try PrivateFile.publish(new, as: path, replacing: true)
-        remember(preferences, of: user)
+    /// Locks the preferences of the user's folder until the descriptor is closed.
+    static func lock(in folder: String) throws(RequestError) -> Descriptor {
+        do { return try Descriptor.locking(path(folder) + ".lock", patience: patience) } catch {
+            throw RequestError(error)
+        }
     }
 
-    private func remember(_ preferences: KeychainPreferences, of user: UInt32) {
+    /// The caller holds the lock.
+    func save(
+        _ preferences: KeychainPreferences, for user: UInt32, in folder: String
+    ) throws(RequestError) {
+        let path = Self.path(folder)
+        let new = path + ".new"
+        // A write that was cut off left it. There is no secret in it to overwrite.
+        FolderNames.remove(new)
+        do {
+            try PrivateFile.create(
+                new, contents: SecretBytes(copying: Array(Self.text(preferences).utf8)))
+            try PrivateFile.publish(new, as: path, replacing: true)
+        } catch { throw RequestError(error) }
+        remember(preferences, of: user, replacing: true)
+    }
+
+    private func remember(
+        _ preferences: KeychainPreferences, of user: UInt32, replacing: Bool
+    ) {
         guard !isShared else { return }
         known.withLock { known in
+            guard replacing || known[user] == nil else { return }
             if known.count >= Self.mostKnown { known.removeAll() }
             known[user] = preferences
         }

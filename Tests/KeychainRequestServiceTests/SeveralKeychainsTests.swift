@@ -249,6 +249,21 @@ import Testing
         #expect(said == (try preferences()))
         #expect(said.searchList.map(\.description) == ["work", "login"])
     }
+
+    @Test func `of changes at once none is lost`() throws {
+        try create("work")
+        try search("work")
+        // Two services, as in two processes.
+        let services = [service, try EmbeddedKeychain(home: home, groups: ["own"])]
+        let aliases = (0..<8).map { "a\($0)" }
+        DispatchQueue.concurrentPerform(iterations: aliases.count) { number in
+            #expect(throws: Never.self) {
+                let change = Preferences(.alias(aliases[number], keychain: "work"))
+                _ = try services[number % 2].send(change, in: nil, cancellation: nil)
+            }
+        }
+        #expect(try preferences()?.aliases.keys.sorted() == aliases)
+    }
 }
 
 extension ItemQuery {
@@ -299,6 +314,45 @@ extension ItemQuery {
         let lines = (0...KeychainPreferences.mostSearched).map { "search k\($0)\n" }
         let text = "keychain preferences 1\n" + lines.joined()
         #expect(KeychainPreferenceFiles.preferences(text) == nil)
+    }
+}
+
+/// The changes of all users' preferences by the one process that writes them.
+@Suite struct KeychainPreferenceChangesTests {
+    private let caller = Caller(
+        user: geteuid(), process: 1, identity: .unknown, session: nil, terminal: nil,
+        accessGroups: [])
+
+    @Test func `of changes at once none is lost, and the next process reads them`() throws {
+        let path = NSTemporaryDirectory() + "preferences-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func opened() -> KeychainFolder {
+            KeychainFolder(path, layout: .folderPerUser, accountName: { "user\($0)" })
+        }
+        let changed = opened()
+        let aliases = (0..<8).map { "a\($0)" }
+        DispatchQueue.concurrentPerform(iterations: aliases.count) { number in
+            #expect(throws: Never.self) {
+                try changed.changePreferences(of: caller) { $0.aliases[aliases[number]] = .login }
+            }
+        }
+        for folder in [changed, opened()] {
+            #expect(folder.preferences(of: caller).aliases.keys.sorted() == aliases)
+        }
+    }
+
+    @Test func `a change that is refused leaves what was there`() throws {
+        let path = NSTemporaryDirectory() + "preferences-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = KeychainFolder(path, layout: .ownUser, accountName: { "user\($0)" })
+        try folder.changePreferences(of: caller) { $0.searchList = [.login] }
+        #expect(throws: RequestError.state(.noSuchKeychain)) {
+            try folder.changePreferences(of: caller) { changed throws(RequestError) in
+                changed.searchList = []
+                throw .state(.noSuchKeychain)
+            }
+        }
+        #expect(folder.preferences(of: caller).searchList == [.login])
     }
 }
 
