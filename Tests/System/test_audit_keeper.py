@@ -166,7 +166,9 @@ def test_a_record_that_makes_no_sense_is_refused_and_nothing_else_is_lost(keeper
         assert keeper.run(f"""(lambda c: [c.append(b'before {number}'), c.send({records}).hear(),
             c.hear()])(Connection())""") == ["written", why, None], records
         assert keeper.ended() == 0
-    assert keeper.text().splitlines() == [f"before {number}" for number in range(len(BAD))]
+    # Each process begins with a line end, as the last one may have been cut short.
+    assert keeper.text().split("\n\n") == [
+        f"before {number}" for number in range(len(BAD) - 1)] + [f"before {len(BAD) - 1}\n"]
     assert [path.name for path in keeper.files.iterdir()] == ["1000.jsonl"]
 
 
@@ -178,6 +180,16 @@ def test_a_file_that_a_copy_left_as_root_s_makes_way(keeper):
     keeper.start()
     assert keeper.run("Connection().append(b'second')") == "written"
     assert keeper.text("1000.jsonl.1") == "first\n" and keeper.text() == "second\n"
+
+
+def test_a_line_that_an_earlier_process_left_cut_short_spoils_none_that_follows(keeper):
+    for text in ("first", "second"):
+        keeper.start()
+        assert keeper.run(f"Connection().append(b'{text}')") == "written"
+        assert keeper.ended() == 0
+        with open(keeper.files / "1000.jsonl", "a") as file:
+            file.write("cut sh")
+    assert keeper.text() == "first\ncut sh\nsecond\ncut sh"
 
 
 def test_the_longest_record_and_the_longest_line_are_taken(keeper):

@@ -17,7 +17,7 @@ bool kc_line_add(struct kc_audit_line *line, const struct kc_audit_record *recor
     return true;
 }
 
-// The user's file, with room for so many bytes.
+// The user's file at its end, with room for so many bytes.
 static int open_file(uint32_t user, size_t needed, int folder) {
     char name[32];
     char older[32];
@@ -36,19 +36,30 @@ static int open_file(uint32_t user, size_t needed, int folder) {
     return openat(folder, name, KC_AUDIT_OPENING, 0600);
 }
 
+// Users whose files end in a whole line of this process's, by the rest of their numbers: the last
+// such user, as the number plus one.
+static uint32_t whole_ends[256];
+
 bool kc_line_write(struct kc_audit_line *line, int folder) {
-    // Where a full disk has cut a line short, each later one begins with a line end, and so is a
-    // line of its own. Readers pass over empty lines.
-    static bool is_cut = false;
-    size_t count = line->length + (is_cut ? 2 : 1);
-    uint8_t *start = line->bytes + (is_cut ? 0 : 1);
+    // Any other file may end in a line that was cut short, by a full disk or the end of a process.
+    // There the line begins with a line end, and so is a line of its own. Readers pass over empty
+    // lines.
+    uint32_t mark = line->user + 1;
+    uint32_t *place = &whole_ends[line->user % (sizeof whole_ends / sizeof whole_ends[0])];
+    size_t before = *place == mark ? 0 : 1;
     line->bytes[0] = '\n';
     line->bytes[1 + line->length] = '\n';
+    size_t count = before + line->length + 1;
     line->length = 0;
     int file = open_file(line->user, count, folder);
     if (file < 0) return false;
-    ssize_t written = write(file, start, count);
+    // An empty file has no such line.
+    if (before == 1 && lseek(file, 0, SEEK_CUR) == 0) {
+        before = 0;
+        count--;
+    }
+    ssize_t written = write(file, line->bytes + 1 - before, count);
     close(file);
-    if (written > 0 && (size_t)written < count) is_cut = true;
+    if (written > 0) *place = (size_t)written == count ? mark : 0;
     return written == (ssize_t)count;
 }

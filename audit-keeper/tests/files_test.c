@@ -48,7 +48,7 @@ static off_t size_of(const char *name) {
 }
 
 static void forget(void) {
-    static const char *const names[] = {"1.jsonl", "1.jsonl.1", "2.jsonl", "2.jsonl.1"};
+    static const char *const names[] = {"1.jsonl", "1.jsonl.1", "2.jsonl", "2.jsonl.1", "3.jsonl"};
     for (size_t index = 0; index < sizeof names / sizeof names[0]; index++)
         (void)unlinkat(folder, names[index], 0);
     memset(&line, 0, sizeof line);
@@ -120,12 +120,22 @@ static bool full_disk(void) {
     HOLDS(setrlimit(RLIMIT_FSIZE, &all) == 0);
     HOLDS(!whole && !again && append(1, "later") && append(2, "other"));
     HOLDS(strcmp(tail("1.jsonl"), "0123456789\nabcdefghi\nlater\n") == 0);
-    HOLDS(strcmp(tail("2.jsonl"), "\nother\n") == 0);
+    HOLDS(strcmp(tail("2.jsonl"), "other\n") == 0);
+    return true;
+}
+
+// No test before wrote to the file of this user: it is another process's.
+static bool of_another_process(void) {
+    static const char cut[] = "whole\ncut sh";
+    int file = openat(folder, "3.jsonl", O_WRONLY | O_CREAT, 0600);
+    HOLDS(file >= 0 && write(file, cut, sizeof cut - 1) == (ssize_t)sizeof cut - 1);
+    close(file);
+    HOLDS(append(3, "first") && append(3, "second"));
+    HOLDS(strcmp(tail("3.jsonl"), "whole\ncut sh\nfirst\nsecond\n") == 0);
     return true;
 }
 
 int main(void) {
-    // The last one leaves a line cut short.
     static const struct test tests[] = {
         {"each user's lines are in a file of that user's", a_file_a_user},
         {"several records are one line", several_records},
@@ -134,6 +144,7 @@ int main(void) {
         {"a full file takes the older one's place, and no other user's changes", full_file},
         {"no link is followed", links},
         {"a line that the disk cut short spoils none that follows", full_disk},
+        {"nor does one that another process left cut short", of_another_process},
     };
     if (mkdtemp(path) == NULL || (folder = open(path, O_PATH | O_DIRECTORY)) < 0) return 1;
     int failed = 0;
