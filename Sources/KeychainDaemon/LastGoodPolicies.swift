@@ -5,8 +5,8 @@ internal import KeychainSecrets
 
 /// The last usable policies, for a start at which the present files are unusable: in compiled form,
 /// and as the files that they were made of. Every user may read the files, and only root may write
-/// them; the compiler, which runs as `nobody`, compiles them again where the compiled form can't be
-/// used.
+/// them; the compiler, which runs as `_keychain-policy`, compiles them again where the compiled form
+/// can't be used.
 struct LastGoodPolicies: Sendable {
     private let compiled: String
     private let sources: String
@@ -27,31 +27,42 @@ struct LastGoodPolicies: Sendable {
 
     /// The folders with the kept files, the vendor's first.
     var folders: [String] {
-        (0..<mostLevels).map(folder).filter { FileStatus($0) != nil }
+        (0..<mostLevels).map { "\(sources)/\($0)" }.filter { FileStatus($0) != nil }
     }
-
-    private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
 
     /// A failure to keep policies is ignored: a full disk must not refuse a policy.
     func keep(_ bundle: PolicyBundle) {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
             compiled, contents: SecretBytes(copying: bundle.withoutSources.bytes))
-        FolderNames.remove(sources)
-        do { try write(bundle.sources) } catch {
-            // A part of the files would be another policy.
-            FolderNames.remove(sources)
-        }
+        replaceSources(with: bundle.sources)
     }
 
-    private func write(_ files: [PolicyBundle.Source]) throws(SystemError) {
+    /// A part of the files would be another policy. So a process that ends here leaves all the
+    /// old ones, all the new ones, or none.
+    private func replaceSources(with files: [PolicyBundle.Source]) {
+        let (new, old) = (sources + ".new", sources + ".old")
+        // A process that was killed left them.
+        for path in [new, old] { FolderNames.remove(path) }
+        do { try write(files, in: new) } catch { FolderNames.remove(new) }
+        try? PrivateFile.publish(sources, as: old, replacing: true)
+        try? PrivateFile.publish(new, as: sources, replacing: true)
+        FolderNames.remove(old)
+    }
+
+    private func write(
+        _ files: [PolicyBundle.Source], in parent: String
+    ) throws(SystemError) {
         guard files.allSatisfy(isWritable) else { return }
         for file in files {
-            let folder = folder(file.level)
-            for path in [sources, folder] { try PrivateFile.folder(path, mode: 0o755) }
+            let folder = "\(parent)/\(file.level)"
+            for path in [parent, folder] { try PrivateFile.folder(path, mode: 0o755) }
             let path = folder + "/" + file.name
-            try PieceFile(creating: path).write(file.bytes, at: 0)
+            let written = try PieceFile(creating: path)
+            try written.write(file.bytes, at: 0)
             guard FileStatus.setMode(0o644, of: path) else { throw .notPrivate }
+            try written.sync()
+            try PrivateFile.sync(folderOf: path)
         }
     }
 

@@ -9,8 +9,8 @@ internal import KeychainSecrets
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them as
-/// `nobody`, and this process takes the result. All or nothing: where a file has a mistake, the
-/// present policies stay in force.
+/// `_keychain-policy`, and this process takes the result. All or nothing: where a file has a
+/// mistake, the present policies stay in force.
 package final class PolicyLoader: Sendable {
     private static let deadline = 60.0
     /// Waits for the end of a series of changes: several files are written one after the other, and

@@ -54,6 +54,27 @@ import Testing
                 == ["c.yaml"])
     }
 
+    @Test func `a part of files that an interrupted write left is not used, and goes`() throws {
+        for name in ["policy.sources.new/0", "policy.sources.old/0"] {
+            try FileManager.default.createDirectory(
+                atPath: folder(name), withIntermediateDirectories: true)
+            try Data("# part".utf8).write(to: URL(filePath: folder(name + "/part.yaml")))
+        }
+        #expect(kept.folders.isEmpty)
+        kept.keep(try bundle([source(0, "a.yaml")]))
+        #expect(folder.names == ["policy.last-good", "policy.sources"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder("policy.sources/0"))
+                == ["a.yaml"])
+    }
+
+    @Test func `of files that can't be written none is kept, nor those before them`() throws {
+        kept.keep(try bundle([source(0, "a.yaml"), source(1, "b.yaml")]))
+        kept.keep(try bundle([source(0, "a.yaml"), source(1, "b.txt")]))
+        #expect(kept.folders.isEmpty)
+        #expect(folder.names == ["policy.last-good"])
+    }
+
     @Test(arguments: [
         (0, "../evil.yaml"), (0, "a/b.yaml"), (0, "a.txt"), (2, "a.yaml"),
         (0, String(repeating: "x", count: 252) + ".yaml"),

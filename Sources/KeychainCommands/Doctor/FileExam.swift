@@ -7,7 +7,8 @@ internal import KeychainLinuxSystem
 struct FileExam {
     private static let state = "/var/lib/keychain"
     private static let mostFiles = 10_000
-    /// The files of the policies in force, which the compiler reads under an account of its own.
+    /// The files of the policies in force, and those that take their place: the compiler reads them
+    /// under an account of its own.
     private static let readable = "policy.sources"
     private let repair: Bool
 
@@ -27,7 +28,7 @@ struct FileExam {
         var found = examine(Self.state, closedTo: 0o066)
         for name in names.sorted().prefix(Self.mostFiles) {
             let path = Self.state + "/" + name
-            found += examine(path, closedTo: name == Self.readable ? 0o022 : 0o077)
+            found += examine(path, closedTo: name.hasPrefix(Self.readable) ? 0o022 : 0o077)
             guard UInt32(name) != nil else { continue }
             let inner = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
             for file in inner.sorted().prefix(Self.mostFiles) {
