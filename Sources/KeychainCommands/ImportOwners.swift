@@ -48,6 +48,8 @@ struct ImportOwners {
         // NetworkManager's agents.
         Line(
             pairs: ["setting-key": nil, "connection-uuid": nil], owner: .family("desktop-networks")),
+        // GNOME's online accounts: its settings store what its daemon looks up.
+        Line(pairs: ["goa-identity": nil], owner: .family("desktop-networks")),
         Line(pairs: ["gvfs-luks-uuid": nil], owner: .family("desktop-files")),
         // Servers whose files are mounted. Others that use the type name protocols of the web.
         Line(

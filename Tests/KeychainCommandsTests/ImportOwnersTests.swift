@@ -22,6 +22,10 @@ import Testing
             ["connection-uuid": "1", "setting-name": "wifi", "setting-key": "psk"],
             "desktop-networks"
         ),
+        (
+            ["xdg:schema": "org.gnome.OnlineAccounts", "goa-identity": "google:gen0:account_1"],
+            "desktop-networks"
+        ),
         (["gvfs-luks-uuid": "1"], "desktop-files"),
         (
             ["xdg:schema": "org.gnome.keyring.NetworkPassword", "protocol": "smb", "server": "a"],
