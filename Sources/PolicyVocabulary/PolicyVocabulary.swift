@@ -83,7 +83,7 @@ package enum PolicyVocabulary {
             "id": "The name of the entry, once in the whole set.",
             "description": "For people.",
             "group":
-                "The access group that the members share. Not a program's own (`exe:…`, `unit:…`).",
+                "The access group that the members share. No program's own (`exe:…`, `portal:…`).",
             "members": "Subjects, each with a fact that no program of the same user can forge.",
             "mode": "`write`: all operations, if absent. `read`: reading, listing and using keys.",
             "home":

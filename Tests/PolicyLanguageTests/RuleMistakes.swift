@@ -436,6 +436,21 @@ let ruleMistakes: [Mistake] = [
         policy: v1
         name: n
         groups:
+          - {id: a.g, group: "portal:org.example.App", members: {user: u}, mode: read}
+
+        """#,
+        #"""
+        p.yaml:4:22: error[KC2027]: "portal:org.example.App" is a program's own group
+            4 |   - {id: a.g, group: "portal:org.example.App", members: {user: u}, mode: read}
+              |                      ^^^^^^^^^^^^^^^^^^^^^^^^ share its items by a rule, or choose another name
+
+        """#),
+    Mistake(
+        .foreignGroup,
+        #"""
+        policy: v1
+        name: n
+        groups:
           - {id: a.g, group: "exe:/usr/bin/git", members: {user: u}, mode: read}
 
         """#,

@@ -166,7 +166,7 @@ extension FileReader {
 
     private mutating func ownGroup(_ node: YAMLNode) -> String? {
         guard let text = self.text(node, "group") else { return nil }
-        let foreign = ["flatpak:", "snap:", "unit:", "exe:", "selinux:", "apparmor:"]
+        let foreign = ["flatpak:", "snap:", "portal:", "unit:", "exe:", "selinux:", "apparmor:"]
         guard !foreign.contains(where: { text.hasPrefix($0) }) else {
             note(
                 .foreignGroup, node, "\"\(text)\" is a program's own group",

@@ -293,7 +293,7 @@ package enum PolicySchema {
                         "group",
                         [
                             "type": ["string", "number", "boolean"],
-                            "pattern": "^(?!(flatpak|snap|unit|exe|selinux|apparmor):)[^*]+$",
+                            "pattern": "^(?!(flatpak|snap|portal|unit|exe|selinux|apparmor):)[^*]+$",
                         ]
                     ), ("members", oneOrMore(ref("subject"))),
                     ("mode", choice(["read", "write"])), ("home", ["type": "boolean"]),
