@@ -26,12 +26,28 @@ struct FolderTests {
         #expect(loaded.weakened.map(\.lost) == [["base.a"]])
     }
 
-    @Test(arguments: ["", "\n", "# nothing\n"])
-    func `an empty file masks, and that it weakens is told`(_ text: String) {
-        let loaded = load(file(text, "/etc/10-base.yaml"))
+    @Test func `an empty file masks, and that it weakens is told`() {
+        let loaded = load(file("", "/etc/10-base.yaml"))
         #expect(loaded.diagnostics.isEmpty)
         #expect(ids(loaded).isEmpty)
         #expect(loaded.weakened.map(\.what) == ["/usr/10-base.yaml"])
+    }
+
+    @Test(arguments: ["\n", "# nothing\n", "---\n", "\"\"\n"])
+    func `a file without a policy that is not empty is a mistake, and masks nothing`(
+        _ text: String
+    ) {
+        let loaded = load(file(text, "/etc/10-base.yaml"))
+        #expect(loaded.hasErrors)
+        #expect(
+            loaded.diagnostics.map(\.text) == [
+                """
+                /etc/10-base.yaml:1:1: error[KC2002]: the file holds no policy
+                   = begin with policy: v1; a file of 0 bytes masks one of its name
+
+                """
+            ])
+        #expect(!loaded.files.contains(where: \.isMask))
     }
 
     @Test func `a replacement that still forbids the same weakens nothing`() {

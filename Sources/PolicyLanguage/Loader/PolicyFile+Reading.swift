@@ -12,10 +12,15 @@ extension PolicyFile {
     /// 1970-01-01.
     package init(reading source: SourceFile, level: Int, today: Int32) {
         self.init(source, level: level)
+        guard !source.bytes.isEmpty else {
+            isMask = true
+            return
+        }
         do throws(Diagnostic) {
             guard let root = try YAMLDocument.read(source), root.scalar != "" else {
-                isMask = true
-                return
+                throw Diagnostic(
+                    .missingKey, path: source.path, "the file holds no policy",
+                    advice: "begin with policy: v1; a file of 0 bytes masks one of its name")
             }
             var reader = FileReader(source, level: level, today: today)
             read(root, &reader)
