@@ -74,7 +74,8 @@ package final class PolicyLoader: Sendable {
                 of: use(bundle))
         } else {
             tell(
-                "none could be used; secrets take the password, nothing is exported", mistake,
+                "none could be used; secrets take the password, nothing is exported or shared",
+                mistake,
                 of: use(.whenBroken))
         }
     }

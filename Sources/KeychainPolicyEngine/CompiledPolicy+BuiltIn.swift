@@ -16,29 +16,35 @@ extension PolicyImage {
     /// The compiler's output for a set without rules.
     static let empty = PolicyImage(frame.merging([.nodes: nodes, .summary: summary()]) { $1 })
 
-    /// The compiler's output for `PolicySet.whenBroken`. Its two rules depend only on the
-    /// operation, so they are entries of the root.
+    /// The compiler's output for `PolicySet.whenBroken`. Its three rules name no text and no
+    /// number, and are few enough to be entries of the root.
     static let whenBroken = PolicyImage(
         frame.merging([
             .bytes: words(
-                "built-in.no-exportThe machine's policies cannot be used.built-in.passwordbuilt in"
-            ),
+                """
+                built-in.no-exportThe machine's policies cannot be used.\
+                built-in.own-groupsbuilt-in.passwordbuilt in
+                """),
             .statements: [
                 StatementKind.forbid.rawValue, 0, 0, 0,
-                StatementKind.require.rawValue, 0, 0, 2,
+                StatementKind.forbid.rawValue, 0, 0, 2,
+                StatementKind.require.rawValue, 0, 0, 4,
             ],
-            .conditions: [0, 0, 0, 0],
+            .conditions: [0, 0, 0, 0, 0, 0],
             .entries: [
                 0, 0x1010_0F00, 0, 0,
-                0x0120_0001, 0x1010_0001, 0, 0,
+                1, 0x1010_1FFF, 0x10, 0,
+                0x0120_0002, 0x1010_0001, 0, 0,
             ],
             .nodes: [0, 0, 0, 0, 1] + nodes.dropFirst(Section.nodes.stride),
             .demands: [0, UInt32(Freshness.context.rawValue), 0, 0],
             .trees: [UInt32(PolicyFactor.passcode.index) << 3],
-            .files: [73, 8],
+            .files: [92, 8],
             // Id, reason, file, line, column, level.
-            .provenance: [0, 18, 18, 38, 0, 1, 1, 0, 56, 17, 73, 0, 0, 1, 1, 0],
-            .summary: summary(deciding: 2),
+            .provenance: [
+                0, 18, 18, 38, 0, 1, 1, 0, 56, 19, 18, 38, 0, 1, 1, 0, 75, 17, 92, 0, 0, 1, 1, 0,
+            ],
+            .summary: summary(deciding: 3),
         ]) { $1 })
 
     /// The sections that are never empty.

@@ -93,6 +93,24 @@ import Testing
         #expect(rules == ["test.rule"])
     }
 
+    @Test(arguments: PolicyOperation.allCases)
+    func `with policies that can't be used no program is let in, whatever it joined`(
+        _ operation: PolicyOperation
+    ) throws {
+        for admission: AccessRequest.Admission in [.trusted, .joined] {
+            let said = try judged(operation, admission, .whenBroken)
+            guard case .deny(let denial) = said else {
+                Issue.record("\(said)")
+                continue
+            }
+            guard admission.covers(operation) else {
+                #expect(denial == .unknownItem)
+                continue
+            }
+            #expect(denial == .forbidden(because: ["built-in.own-groups"], first: "built in:1"))
+        }
+    }
+
     @Test func `a closed scope without a permit wins over every list`() throws {
         var set = PolicySet()
         set.closed = [scope("test.closed")]
