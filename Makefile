@@ -40,11 +40,14 @@ CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
 	test-packages test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
-	install packages docs examples dependencies cxx-library
+	install packages docs examples dependencies test-dependencies cxx-library
 
 all: build
 
 dependencies:
+	@scripts/install-dependencies build
+
+test-dependencies:
 	@scripts/install-dependencies
 
 cxx-library: dependencies
@@ -59,32 +62,32 @@ build: cxx-library
 	$(MAKE) -C auth-starter
 	$(MAKE) -C audit-keeper
 
-demo: build
+demo: test-dependencies build
 	@scripts/demo
 
 test: test-swift test-module test-commands test-crash test-system test-packages \
 	test-counters
 
-test-swift: dependencies
+test-swift: test-dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
 	scripts/guests imports names
 
-test-module: dependencies
+test-module: test-dependencies
 	$(MAKE) -C pam-module test
 	$(MAKE) -C auth-starter test
 	$(MAKE) -C audit-keeper test
 
-test-commands: build
+test-commands: test-dependencies build
 	Tests/CommandLine/run .build/programs
 
 # A fixed sample of what `make crash` does.
-test-crash: build
+test-crash: test-dependencies build
 	Tests/Crash/run .build/programs 40 1
 
-crash: build
+crash: test-dependencies build
 	Tests/Crash/run .build/programs $(CRASH_POINTS) $(CRASH_SEED)
 
-test-system: build
+test-system: test-dependencies build
 	$(BUILD) --product keychain-calls
 	$(BUILD) --product keychain-fido-soft
 	@for what in aws docker git-test keyring secrets rust libraries; do scripts/install-dependencies $$what \
@@ -110,7 +113,7 @@ test-programs: build
 	KEYCHAIN_TEST_PROGRAMS=1 scripts/in-private-world /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
 		Tests/System/test_programs.py
 
-lint: dependencies
+lint: test-dependencies
 	scripts/lint
 	Tests/Lint/traps
 	Tests/Lint/fences
@@ -119,16 +122,16 @@ lint: dependencies
 	$(MAKE) -C auth-starter lint analyze
 	$(MAKE) -C audit-keeper lint analyze
 
-fuzz: dependencies
+fuzz: test-dependencies
 	$(MAKE) -C pam-module fuzz
 	$(MAKE) -C auth-starter fuzz
 	$(MAKE) -C audit-keeper fuzz
 	Tests/Fuzz/run
 
-docs: dependencies
+docs: test-dependencies
 	scripts/docs
 
-examples: dependencies
+examples: test-dependencies
 	scripts/examples
 	scripts/guests names program
 
@@ -137,7 +140,7 @@ bench: build
 	Benchmarks/run $(BENCH_SIZE)
 
 # Counts, not times: no load disturbs them.
-test-counters: build
+test-counters: test-dependencies build
 	Benchmarks/counters
 
 # `make test` does a fixed sample of it.
@@ -145,7 +148,7 @@ compare: dependencies
 	swift run -c release --static-swift-stdlib --package-path Benchmarks policy-bench \
 		compare $(DECISIONS) $(DECISION_SEED)
 
-# As root, after `make build` by whoever has the toolchain.
+# Run as root, after the owner of the toolchain ran `make build`.
 install:
 	DESTDIR=$(DESTDIR) STAGED=$(STAGED) scripts/install $(prefix)
 
