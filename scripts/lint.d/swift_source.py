@@ -94,7 +94,3 @@ def paths(*patterns):
     ).stdout.split("\0")
     import os
     return sorted({path for path in listed if path and os.path.exists(path)})
-
-
-def is_generated(path):
-    return path.endswith(".pb.swift")

@@ -29,7 +29,7 @@ def reader(path):
     if path in OWN:
         return None
     for suffixes, found in (
-        ((".c", ".h", ".proto"), c_sentences),
+        ((".c", ".h"), c_sentences),
         ((".py",), python_sentences),
         ((".sh", ".test", ".yaml"), shell_sentences),
         ((".md",), page_sentences),
