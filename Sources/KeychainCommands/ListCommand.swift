@@ -21,7 +21,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let items = try ListedItems(wanted.selection).matching(to: "list the items")
-        // A class alone was what the command took first; scripts know its long form.
+        // Scripts that name a class read the long form.
         let isLong = long || (wanted.selection.kind != nil && !StandardStream.output.isTerminal)
         ItemListing(items, asJSON: wanted.output.json, isLong: isLong).write()
     }
