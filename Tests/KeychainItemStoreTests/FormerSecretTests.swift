@@ -124,6 +124,24 @@ import Testing
         #expect(try keychain.rows("SELECT * FROM former").isEmpty)
     }
 
+    @Test func `many old ones are removed in steps`() throws {
+        try replace("second")
+        try keychain.tamper(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+            INSERT INTO former (item, accessible, generation, day, note, attributes, secret)
+            SELECT item, accessible, generation + i, day - 31, note, attributes, secret
+            FROM former, n
+            """)
+        let first = FormerRow.firstDay(Date().timeIntervalSinceReferenceDate)
+        let step = try keychain.file.writing {
+            try FormerRow.removeNext(before: first, after: .min, $0)
+        }
+        #expect(step.count == FormerRow.removedAtOnce)
+        #expect(try keychain.file.removeOldFormerSecrets() == 2500 - step.count)
+        #expect(try texts() == ["first"])
+    }
+
     @Test func `a large secret is kept too`() throws {
         let large = String(repeating: "x", count: 1 << 20)
         try replace(large)
@@ -184,6 +202,29 @@ import Testing
             copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey
         ).replace(keychain.file)
         #expect(try texts() == ["first"])
+    }
+
+    @Test func `a copy with more of them than its items can have does not come back`() throws {
+        try replace("second")
+        let copy = keychain.folder + "/copy"
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        let queue = try DatabaseQueue(path: copy)
+        for added in [1, 2] {
+            try queue.write {
+                try $0.execute(
+                    sql: """
+                        INSERT INTO former
+                        (item, accessible, generation, day, note, attributes, secret)
+                        SELECT item, accessible, generation + \(added), day, note, attributes, secret
+                        FROM former
+                        """)
+            }
+        }
+        try queue.close()
+        #expect(throws: KeychainStoreError.damaged) {
+            _ = try ReturningKeychain(
+                copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+        }
     }
 
     @Test func `a file of version 3 gets room for them`() throws {

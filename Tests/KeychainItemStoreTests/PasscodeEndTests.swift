@@ -105,6 +105,23 @@ import Testing
         #expect(try keychain.file.protectors() == before)
     }
 
+    @Test func `a thousand of its items go in steps, and no other item`() throws {
+        let keychain = try TestKeychain()
+        try keychain.add(generic(accessible: .whenPasscodeSetThisDeviceOnly))
+        try keychain.tamper(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+            INSERT INTO item
+            (identifier, class, accessible, generation, keyIndex, tokens, attributes, secret)
+            SELECT randomblob(16), class, accessible, generation, randomblob(32), tokens,
+            attributes, secret FROM item, n
+            """)
+        try keychain.add(generic("mail", "other"))
+        try keychain.file.endPasscodeClass()
+        #expect(try keychain.rows("SELECT * FROM item").count == 1)
+        #expect(try keychain.find(query()).map(\.account) == ["other"])
+    }
+
     @Test func `a password outlives the class, and does not open it again`() throws {
         let keychain = try TestKeychain()
         #expect(try opensPasscodeClass(keychain))

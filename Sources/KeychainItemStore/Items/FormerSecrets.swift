@@ -119,7 +119,14 @@ extension KeychainFile {
             try !$0.exists("SELECT 1 FROM former WHERE day < ?", .integer(first))
         }
         guard !isNone else { return 0 }
-        return try writing { try FormerRow.removeAll(before: first, $0) }
+        var last = Int64.min
+        var count = 0
+        while true {
+            let removed = try writing { try FormerRow.removeNext(before: first, after: last, $0) }
+            guard let end = removed.last else { return count }
+            count += removed.count
+            last = end
+        }
     }
 }
 
@@ -127,6 +134,8 @@ extension KeychainFile {
 struct FormerRow {
     /// The most old rows that one change removes.
     private static let mostRemoved = 64
+    /// Rows of one step where all old ones are removed: a restored file may have millions.
+    static let removedAtOnce = 1000
 
     let id: Int64
     let accessible: Accessibility
@@ -168,12 +177,17 @@ struct FormerRow {
             """, .integer(day))
     }
 
-    static func removeAll(before day: Int64, _ database: Connection) throws -> Int {
-        let count = try database.all("SELECT id FROM former WHERE day < ?", .integer(day)) {
-            $0.integer(0)
-        }.count
-        try database.run("DELETE FROM former WHERE day < ?", .integer(day))
-        return count
+    /// Removes the next old rows after that one, and returns their numbers.
+    static func removeNext(
+        before day: Int64, after last: Int64, _ database: Connection
+    ) throws -> [Int64] {
+        let rows = try database.all(
+            """
+            SELECT id FROM former WHERE id > ? AND day < ? ORDER BY id LIMIT \(removedAtOnce)
+            """, .integer(last), .integer(day)
+        ) { $0.integer(0) }
+        for row in rows { try database.run("DELETE FROM former WHERE id = ?", .integer(row)) }
+        return rows
     }
 
     /// Removes the former secrets of the item in that row, before the row is deleted.

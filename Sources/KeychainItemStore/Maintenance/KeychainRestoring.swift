@@ -46,12 +46,15 @@ package struct ReturningKeychain: Sendable {
         // A crash leaves a file that no program opens.
         try database.execute(
             "PRAGMA page_size = \(KeychainTables.pageBytes); PRAGMA synchronous = OFF")
+        var formerSecrets = FormerSecretRoom()
         try database.transaction {
             try reader.read(copy) { record in
                 switch record {
                 case .version(let version):
                     try database.execute(try KeychainTables.statements(ofVersion: version))
-                case .row(let table, let values): try database.insert(values, into: table)
+                case .row(let table, let values):
+                    try formerSecrets.take(table.name)
+                    try database.insert(values, into: table)
                 }
             }
         }
@@ -88,6 +91,22 @@ package struct ReturningKeychain: Sendable {
         generations.prune()
         file.flush()
         return kept
+    }
+}
+
+/// The former secrets that the items read so far can have. Items come before them; millions of rows
+/// without an item would take hours of every later look for old ones.
+private struct FormerSecretRoom {
+    private var free = 0
+
+    mutating func take(_ table: String) throws(KeychainStoreError) {
+        switch table {
+        case "item", "quarantine": free += FormerSecret.mostOfItem
+        case "former":
+            guard free > 0 else { throw .damaged }
+            free -= 1
+        default: break
+        }
     }
 }
 

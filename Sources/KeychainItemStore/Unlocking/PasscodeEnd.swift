@@ -34,13 +34,31 @@ extension KeychainFile {
     ) throws(KeychainStoreError) {
         try writing { database in
             try Keybag.replace(before, with: after, database)
-            // Safe: widens a raw value of one byte.
-            let ended = Int64(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
-            let rows = try database.all(
-                "SELECT id FROM item WHERE accessible = ?", .integer(ended)
-            ) { $0.integer(0) }
-            for row in rows { try ItemRow.delete(row, database) }
+            var last: Int64? = .min
+            while let row = last { last = try Self.deletePasscodeItems(after: row, database) }
         }
         flush()
+    }
+
+    /// Rows of one step: a restored file may have millions.
+    private static let deletedAtOnce = 1000
+
+    /// Deletes the next items of the class after that row, with their former secrets. Returns the
+    /// last one's row; nil where there was none.
+    private static func deletePasscodeItems(
+        after last: Int64, _ database: Connection
+    ) throws -> Int64? {
+        // Safe: widens a raw value of one byte.
+        let ended = Int64(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
+        let rows = try database.all(
+            """
+            SELECT id FROM item WHERE id > ? AND accessible = ? ORDER BY id LIMIT \(deletedAtOnce)
+            """, .integer(last), .integer(ended)
+        ) { $0.integer(0) }
+        for row in rows {
+            try FormerRow.remove(ofRow: row, database)
+            try ItemRow.delete(row, database)
+        }
+        return rows.last
     }
 }
