@@ -123,10 +123,12 @@ package final class Daemon: Sendable {
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
-        for id in folder.keychains() + folder.keychainsWithoutFile() {
-            Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
-            guard let remains = try? KeychainRemains(of: folder.filePath(id.name, id.user)),
-                !folder.exists(id.name, of: id.user), !remains.isEmpty, !remains.isDeleted
+        for (id, files) in folder.filesBesideKeychains() {
+            Leftovers(of: id, in: folder, among: files, olderThan: .seconds(-1)).remove()
+            let remains = KeychainRemains(of: folder.filePath(id.name, id.user), among: files)
+            // Copies in transfer alone have just been removed.
+            guard !folder.exists(id.name, of: id.user), !remains.isOfTransfersAlone,
+                !remains.isDeleted
             else { continue }
             plan.log(
                 """

@@ -16,15 +16,24 @@ package struct Leftovers {
     package init(
         of id: KeychainID, in folder: KeychainFolder, olderThan age: Duration = age
     ) {
+        // Of a folder that can't be read nothing is a leftover: there may be remains.
+        let files = (try? FolderNames.complete(in: folder.folder(id.user))) ?? []
+        self.init(of: id, in: folder, among: files, olderThan: age)
+    }
+
+    /// Of a keychain whose folder was listed before. `files` may have names of other keychains.
+    package init(
+        of id: KeychainID, in folder: KeychainFolder, among files: [String],
+        olderThan age: Duration
+    ) {
         let parent = folder.folder(id.user)
         let name = "\(id.name).keychain"
-        let isGone = !folder.exists(id.name, of: id.user)
-        let remains = try? KeychainRemains(of: parent + "/" + name)
-        guard !isGone || remains?.isOfTransfersAlone == true else {
+        let remains = KeychainRemains(of: parent + "/" + name, among: files)
+        guard folder.exists(id.name, of: id.user) || remains.isOfTransfersAlone else {
             paths = []
             return
         }
-        let found = FolderNames.all(in: parent).filter {
+        let found = files.filter {
             $0.hasPrefix("." + name + ".") || KeychainRemains.isPassing($0, of: name)
         }
         paths = found.map { parent + "/" + $0 }.filter { path in

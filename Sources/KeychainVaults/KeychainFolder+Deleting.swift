@@ -9,6 +9,8 @@ package import KeychainModel
 extension KeychainFolder {
     /// How long a deleted keychain can be restored.
     package static let deletedKept: Duration = .seconds(30 * 24 * 60 * 60)
+    /// A user's deleted keychains that can be restored; with one more, the oldest is removed.
+    static let mostDeletedKept = 64
     /// A younger mark beside a file belongs to a deletion that was cut off or is still running.
     private static let longestDeletion: Duration = .seconds(60 * 60)
 
@@ -26,6 +28,23 @@ extension KeychainFolder {
                 } catch { throw .init(error) }
             }
         } catch { throw RequestError(error) }
+        for id in deletedKeychains(of: keychain.id.user).dropFirst(Self.mostDeletedKept) {
+            removeRemains(of: id)
+        }
+    }
+
+    /// The user's deleted keychains that can be restored, the last first.
+    private func deletedKeychains(of user: UInt32) -> [KeychainID] {
+        let marks = FolderNames.all(in: folder(user)).filter {
+            $0.hasSuffix(KeychainRemains.deletionMark(".keychain"))
+        }
+        let deleted = marks.compactMap { mark -> (id: KeychainID, when: Duration)? in
+            guard let name = KeychainRemains.keychain(of: mark), !exists(name, of: user),
+                let status = FileStatus(folder(user) + "/" + mark)
+            else { return nil }
+            return (KeychainID(user: user, name: name), status.changed)
+        }
+        return deleted.sorted { $0.when > $1.when }.map { $0.id }
     }
 
     /// Removes the remains of a keychain that was deleted long ago; true where there were any.
@@ -41,12 +60,20 @@ extension KeychainFolder {
             if age > Self.longestDeletion { PrivateFile.remove(mark) }
             return false
         }
-        guard age > kept, let remains = try? KeychainRemains(of: path) else { return false }
+        guard age > kept else { return false }
+        return removeRemains(of: id)
+    }
+
+    /// Returns false where the folder can't be read.
+    @discardableResult
+    private func removeRemains(of id: KeychainID) -> Bool {
+        let path = filePath(id.name, id.user)
+        guard let remains = try? KeychainRemains(of: path) else { return false }
         for name in remains.all {
             FolderNames.remove(folder(id.user) + "/" + name)
         }
         PrivateFile.remove(deviceSecretPath(id.name, id.user))
-        PrivateFile.remove(mark)
+        PrivateFile.remove(KeychainRemains.deletionMark(path))
         return true
     }
 }

@@ -267,6 +267,19 @@ package final class KeychainFolder: Sendable {
         }
     }
 
+    /// The names of the files beside the place of each keychain of every user. Each folder is
+    /// listed once: its user decides how many files it has.
+    package func filesBesideKeychains() -> [KeychainID: [String]] {
+        var files: [KeychainID: [String]] = [:]
+        for user in users() {
+            for file in (try? FolderNames.complete(in: folder(user))) ?? [] {
+                guard let name = KeychainRemains.keychain(of: file) else { continue }
+                files[KeychainID(user: user, name: name), default: []].append(file)
+            }
+        }
+        return files
+    }
+
     private func users() -> [UInt32] {
         switch layout {
         case .ownUser: [geteuid()]

@@ -26,12 +26,17 @@ package struct KeychainRemains {
 
     /// Throws where the folder can't be read: it may have remains.
     package init(of path: String) throws(RequestError) {
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { String(path[..<$0]) } ?? "."
-        let keychain = slash.map { String(path[path.index(after: $0)...]) } ?? path
         let names: [String]
-        do { names = try FolderNames.complete(in: folder) } catch { throw RequestError(error) }
-        for name in names.sorted() where name.hasPrefix(keychain) {
+        do { names = try FolderNames.complete(in: Self.split(path).folder) } catch {
+            throw RequestError(error)
+        }
+        self.init(of: path, among: names)
+    }
+
+    /// Of a keychain whose folder was listed before. `files` may have names of other keychains.
+    package init(of path: String, among files: [String]) {
+        let (folder, keychain) = Self.split(path)
+        for name in files.sorted() where name.hasPrefix(keychain) {
             let rest = name.dropFirst(keychain.count)
             if KeychainGenerations.isGeneration(name, of: keychain) {
                 generations.append(name)
@@ -47,6 +52,11 @@ package struct KeychainRemains {
                 logs.append(name)
             }
         }
+    }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
     package var isEmpty: Bool { all.isEmpty }
@@ -93,8 +103,13 @@ package struct KeychainRemains {
         return false
     }
 
-    /// The keychain that a file lies beside, by its name; nil for all others.
+    /// The keychain that a file lies beside, or a folder in which it is made, by its name; nil for
+    /// all others.
     package static func keychain(of file: String) -> KeychainName? {
+        let file = file.hasPrefix(".") ? String(file.dropFirst()) : file
+        for log in logEndings.map({ ".keychain" + $0 }) where file.hasSuffix(log) {
+            return KeychainName(String(file.dropLast(log.count)))
+        }
         guard let end = file.indices.last(where: { file[$0...].hasPrefix(".keychain.") }) else {
             return nil
         }

@@ -215,8 +215,8 @@ import Testing
                     sql: """
                         INSERT INTO former
                         (item, accessible, generation, day, note, attributes, secret)
-                        SELECT item, accessible, generation + \(added), day, note, attributes, secret
-                        FROM former
+                        SELECT item, accessible, generation + \(added), day, note, attributes,
+                        secret FROM former
                         """)
             }
         }

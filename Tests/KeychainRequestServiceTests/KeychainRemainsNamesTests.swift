@@ -75,6 +75,9 @@ import Testing
         #expect(
             KeychainRemains.keychain(of: "a.keychain.keychain.damaged-1")?.description
                 == "a.keychain")
+        #expect(
+            KeychainRemains.keychain(of: "a.keychain.keychain-wal")?.description == "a.keychain")
+        #expect(KeychainRemains.keychain(of: ".work.keychain.1a2b")?.description == "work")
         #expect(KeychainRemains.keychain(of: "work.keychain") == nil)
         #expect(KeychainRemains.keychain(of: "../x.keychain.damaged-1") == nil)
     }

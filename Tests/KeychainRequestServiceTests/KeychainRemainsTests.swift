@@ -194,6 +194,26 @@ import Testing
 
     // MARK: Leftovers
 
+    @Test func `files of many keychains are told apart in one listing of their folder`() throws {
+        let user = geteuid()
+        let kinds = [".generation-1", ".deleted", "-wal", ".backup-\(Self.digits)"]
+        for number in 0..<40 {
+            for kind in kinds { try write("work\(number).keychain\(kind)") }
+        }
+        for name in ["login.keychain", "login.device-secret", ".login.keychain.1a2b"] {
+            try write(name)
+        }
+        let files = folder.filesBesideKeychains()
+        #expect(files.count == 41)
+        #expect(files[KeychainID(user: user, name: .login)] == [".login.keychain.1a2b"])
+        let work = try #require(KeychainName("work7"))
+        let ofWork = try #require(files[KeychainID(user: user, name: work)])
+        #expect(Set(ofWork) == Set(kinds.map { "work7.keychain" + $0 }))
+        let remains = KeychainRemains(of: folder.filePath(work, user), among: ofWork)
+        #expect(remains.all == KeychainRemains(of: folder.filePath(work, user)).all)
+        #expect(remains.isDeleted && remains.logs == ["work7.keychain-wal"])
+    }
+
     @Test func `where the file is gone nothing that is left of it is a leftover`() throws {
         let place = KeychainID(user: geteuid(), name: .login)
         for name in Self.remains { try write(name) }

@@ -116,6 +116,25 @@ import Testing
         #expect(try names().isEmpty)
     }
 
+    @Test func `of many deleted ones the oldest is no longer kept`() throws {
+        func write(_ name: String, _ age: Int) throws {
+            let path = world.home + "/" + name
+            try Data([1]).write(to: URL(filePath: path))
+            let then = Date(timeIntervalSinceNow: -Double(age))
+            try FileManager.default.setAttributes([.modificationDate: then], ofItemAtPath: path)
+        }
+        for number in 1...KeychainFolder.mostDeletedKept {
+            try write("old\(number).keychain.deleted", 60 * number)
+            try write("old\(number).keychain.generation-1", 60 * number)
+        }
+        try delete()
+        let left = try FileManager.default.contentsOfDirectory(atPath: world.home)
+        #expect(left.count { $0.hasSuffix(".deleted") } == KeychainFolder.mostDeletedKept)
+        #expect(!left.contains { $0.hasPrefix("old\(KeychainFolder.mostDeletedKept).") })
+        #expect(left.contains("old1.keychain.generation-1"))
+        #expect(left.contains("work.keychain.deleted"))
+    }
+
     @Test func `a file that was lost is not taken for deleted`() throws {
         try add("a")
         GenerationKeeper(world.folder, log: { _ in }).keepWhatIsDue()
