@@ -11,6 +11,9 @@ package import KeychainSecrets
 /// reason for a process that ends.
 @safe package final class SecurityKey {
     static let relyingParty = "keychain.invalid"
+    /// With fewer tries left, a new credential takes no PIN: the key may be another person's, and
+    /// the last wrong PIN would block it for good.
+    private static let fewestTries = 5
     /// Nothing signs over anything: what is asked for is the secret.
     private static let clientData = [UInt8](repeating: 0, count: 32)
 
@@ -41,6 +44,7 @@ package import KeychainSecrets
         let usesPIN = pin.count > 0
         // One that has none would be asked without, and the secret be had for a touch alone.
         guard unsafe !usesPIN || fido_dev_has_pin(device) else { throw .wrongPIN }
+        if usesPIN, try pinTries() < Self.fewestTries { throw .pinBlocked }
         let made = try newCredential(pin)
         let credential = KeyCredential(
             identifier: made, salt: RandomBytes.make(KeyCredential.saltBytes), usesPIN: usesPIN)
@@ -72,6 +76,14 @@ package import KeychainSecrets
     }
 
     // MARK: Steps
+
+    /// The wrong PINs that the key takes before it blocks itself.
+    private func pinTries() throws(SecurityKeyError) -> Int32 {
+        var tries: Int32 = 0
+        // Safe: the device is open as long as this object lives; the library writes one number.
+        try check(unsafe fido_dev_get_retry_count(device, &tries))
+        return tries
+    }
 
     private func newCredential(
         _ pin: borrowing SecretBytes

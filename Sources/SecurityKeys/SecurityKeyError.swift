@@ -11,7 +11,8 @@ package enum SecurityKeyError: Error, Equatable, Sendable {
     case otherKey
     /// It wants a PIN, has none, or got another.
     case wrongPIN
-    /// After too many wrong ones: until it is plugged in again, or for good.
+    /// After too many wrong ones: until it is plugged in again, or for good. A new credential is
+    /// refused before.
     case pinBlocked
     case notTouched
     /// It answered with this code of its own.

@@ -111,6 +111,24 @@ import Testing
         #expect(try failure(credential, key, typed("4711")) == .pinBlocked)
     }
 
+    @Test func `new credentials leave a key its last tries`() throws {
+        let key = SoftwareSecurityKey(pin: "4711")
+        let plugged = try #require(SecurityKey(on: key.plugged()))
+        for left in [7, 6, 5, 4] {
+            let wrong = typed("1234")
+            #expect(throws: SecurityKeyError.wrongPIN) {
+                _ = try plugged.make(pin: wrong.bytes).credential
+            }
+            #expect(key.retries == left)
+        }
+        for pin in [typed("1234"), typed("4711")] {
+            #expect(throws: SecurityKeyError.pinBlocked) {
+                _ = try plugged.make(pin: pin.bytes).credential
+            }
+        }
+        #expect(key.retries == 4)
+    }
+
     // What the program is asked.
 
     private func question(_ credential: KeyCredential, _ pin: HeldSecret) -> HeldSecret {
