@@ -81,6 +81,26 @@ import Testing
         #expect(throws: MalformedBytes.self) { try AttributeRecord(decoding: bytes + [0]) }
     }
 
+    @Test func `a group that is longer than any program's identity is malformed`() throws {
+        var record = AttributeRecord(
+            attributes: [:], group: "", isSynchronizable: false, hasSecret: false, created: 0,
+            modified: 0, accessControl: .plain(.always))
+        let empty = try record.encoded()
+        // The group's length and bytes stand before the two of the count of attributes.
+        func encoded(_ count: Int) -> [UInt8] {
+            Array(empty.dropLast(6)) + UInt32(count).littleEndianBytes
+                + [UInt8](repeating: 0x67, count: count) + [0, 0]
+        }
+        record.group = String(repeating: "g", count: AttributeRecord.longestGroup)
+        #expect(try record.encoded() == encoded(AttributeRecord.longestGroup))
+        #expect(try AttributeRecord(decoding: encoded(AttributeRecord.longestGroup)) == record)
+        record.group += "g"
+        #expect(throws: KeychainStoreError.tooLarge) { try record.encoded() }
+        #expect(throws: MalformedBytes.self) {
+            try AttributeRecord(decoding: encoded(AttributeRecord.longestGroup + 1))
+        }
+    }
+
     @Test func `another version is malformed`() throws {
         var bytes = try Self.record.encoded()
         for version in [UInt8(0), 2, 255] {

@@ -41,6 +41,22 @@ import Testing
         #expect(try names() == ["exe:/usr/bin/z"])
     }
 
+    @Test func `are as long as a program's identity at most, and not told where they are too many`()
+        throws
+    {
+        let most = AttributeRecord.longestGroup
+        #expect(throws: KeychainStoreError.tooLarge) {
+            try keychain.add(generic("a"), group: String(repeating: "g", count: most + 1))
+        }
+        func group(_ number: Int) -> String {
+            "\(number)" + String(repeating: "g", count: most - "\(number)".count)
+        }
+        for number in 0..<2 { try keychain.add(generic("a"), group: group(number)) }
+        #expect(try names().count == 2)
+        for number in 2..<250 { try keychain.add(generic("a"), group: group(number)) }
+        #expect(throws: KeychainStoreError.tooLarge) { try names() }
+    }
+
     @Test func `are those of what can be read now`() throws {
         try keychain.add(generic("a"), group: "exe:/usr/bin/a")
         try keychain.add(generic("b", accessible: .afterFirstUnlock), group: "exe:/usr/bin/b")

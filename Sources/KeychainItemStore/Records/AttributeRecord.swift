@@ -128,6 +128,8 @@ extension AttributeRecord {
     /// Bytes of all attributes of an item together.
     static let largest = KeychainTables.largestAttributes
     static let mostAttributes = 256
+    /// Bytes of an access group: most are a program's identity.
+    static let longestGroup = TrustedApplication.longestIdentity
 
     private struct Flags: OptionSet {
         let rawValue: UInt8
@@ -138,7 +140,8 @@ extension AttributeRecord {
     }
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {
-        guard attributes.count <= Self.mostAttributes else { throw .tooLarge }
+        guard attributes.count <= Self.mostAttributes, group.utf8.count <= Self.longestGroup
+        else { throw .tooLarge }
         var flags: Flags = []
         if isSynchronizable { flags.insert(.synchronizable) }
         if hasSecret { flags.insert(.secret) }
@@ -171,6 +174,7 @@ extension AttributeRecord {
         guard created.isFinite, modified.isFinite else { throw MalformedBytes() }
         let accessControl = try ItemAccessControl(decoding: try reader.block())
         let group = try reader.text()
+        guard group.utf8.count <= Self.longestGroup else { throw MalformedBytes() }
         let attributes = try Self.attributes(&reader)
         let trusted =
             flags.contains(.trusted) ? try TrustList(decoding: Array(try reader.block())) : nil
