@@ -23,7 +23,9 @@ extension KeychainService {
             throw .invalid(.badRequest)
         }
         let prompts = prompts(client)
-        var search = AttributedSearch()
+        let limit = max(0, min(verb.limit, AttributedLimits.mostItems))
+        var search = AttributedSearch(
+            CountedMatches(memory, for: client.caller.user), atMost: limit)
         let keychains = try keychainsSearched(verb.keychain, for: client.caller)
         for name in keychains {
             search.failing { () throws(RequestError) in
@@ -32,10 +34,10 @@ extension KeychainService {
                 return try access.matches(verb.pairs)
             }
         }
-        if search.tellsNone, verb.limit > 0 {
-            search.add(othersItems(with: verb.pairs, in: keychains, prompts))
+        if search.tellsNone, limit > 0 {
+            try search.add(othersItems(with: verb.pairs, in: keychains, prompts))
         }
-        let found = try search.ranked(atMost: min(verb.limit, AttributedLimits.mostItems))
+        let found = try search.ranked()
         var rest = found[...]
         while rest.count > Self.mostMatches {
             try prompts.checkClient()
@@ -69,34 +71,86 @@ struct RankedMatch {
     }
 }
 
-/// What a search found so far, in all of the keychains.
-private struct AttributedSearch {
-    private var found: [RankedMatch] = []
-    private var failure: RequestError?
+/// Matches of one keychain or several. There may be very many: their memory is counted.
+struct CountedMatches {
+    /// Matches that one share of the memory budget counts.
+    private static let atOnce = 1024
+    /// Bytes of one match, with what a growing list has to spare.
+    private static let bytesOfOne = 96
 
-    /// No item at all: at most that a keychain has some.
-    var tellsNone: Bool { found.allSatisfy { $0.order == nil } }
+    private(set) var all: [RankedMatch] = []
+    private var shares: [MemoryBudget.Share] = []
+    private let memory: MemoryBudget
+    private let user: UInt32
 
-    /// A keychain that can't be searched hides none of the others, and does not look like an empty one.
-    mutating func failing(_ body: () throws(RequestError) -> [RankedMatch]) {
-        do throws(RequestError) { found += try body() } catch { failure = failure ?? error }
+    init(_ memory: MemoryBudget, for user: UInt32) {
+        self.memory = memory
+        self.user = user
     }
 
-    mutating func add(_ others: [RankedMatch]) { found += others }
+    mutating func append(_ match: RankedMatch) throws(RequestError) {
+        if !all.isEmpty, all.count.isMultiple(of: Self.atOnce),
+            let share = try memory.take(Self.atOnce * Self.bytesOfOne, for: user)
+        {
+            shares.append(share)
+        }
+        all.append(match)
+    }
 
-    func ranked(atMost limit: Int) throws(RequestError) -> [RankedMatch] {
-        if found.isEmpty, let failure { throw failure }
-        let ranked = found.sorted { a, b in
+    /// Adds the matches of another keychain. The best of both are kept, and the memory of the
+    /// others is given back.
+    mutating func add(_ others: CountedMatches, keeping most: Int) {
+        all += others.all
+        shares += others.shares
+        guard all.count > most else { return }
+        all = Array(ranked.prefix(most))
+        shares = Array(shares.prefix(most / Self.atOnce))
+    }
+
+    /// The best first.
+    var ranked: [RankedMatch] {
+        all.sorted { a, b in
             guard let first = a.order, let second = b.order else { return a.order != nil }
             return first < second
         }
-        return Array(ranked.prefix(max(0, limit)))
+    }
+}
+
+/// What a search found so far, in all of the keychains.
+private struct AttributedSearch {
+    private var found: CountedMatches
+    private var failure: RequestError?
+    private let limit: Int
+
+    init(_ none: CountedMatches, atMost limit: Int) {
+        found = none
+        self.limit = limit
+    }
+
+    /// No item at all: at most that a keychain has some.
+    var tellsNone: Bool { found.all.allSatisfy { $0.order == nil } }
+
+    /// A keychain that can't be searched hides none of the others, and does not look like an empty one.
+    mutating func failing(_ body: () throws(RequestError) -> CountedMatches) {
+        do throws(RequestError) {
+            // One is kept where none is wanted: it tells that a keychain was searched.
+            found.add(try body(), keeping: max(1, limit))
+        } catch { failure = failure ?? error }
+    }
+
+    mutating func add(_ others: [RankedMatch]) throws(RequestError) {
+        for match in others { try found.append(match) }
+    }
+
+    func ranked() throws(RequestError) -> [RankedMatch] {
+        if found.all.isEmpty, let failure { throw failure }
+        return Array(found.ranked.prefix(limit))
     }
 }
 
 extension Authorization {
     /// The items of one keychain that have all of the pairs, as far as the client may know of them.
-    fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> [RankedMatch] {
+    fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> CountedMatches {
         let groups = try groups(ItemQuery(.attributed))
         var scope = ItemScope(groups: groups.own) { context in
             context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
@@ -110,13 +164,14 @@ extension Authorization {
             scope.needs = .all
         }
         begin(scope, given: service.authentication.evidence(for: client))
-        return try matches(pairs, groups, unproven: false) ?? []
+        return try matches(pairs, groups, unproven: false)
+            ?? CountedMatches(service.memory, for: client.caller.user)
     }
 
     /// nil where `unproven` is not enough: of some item it does not tell that it is open.
     private func matches(
         _ pairs: Attributes, _ groups: GroupScope, unproven: Bool
-    ) throws(RequestError) -> [RankedMatch]? {
+    ) throws(RequestError) -> CountedMatches? {
         let name = keychain.id.name.description
         let keys = try keys
         var query = ItemQuery(.attributed)
@@ -124,7 +179,8 @@ extension Authorization {
         // Which of others' items a rule tells of can't be judged while they don't open: a program that
         // names a pair of one hears of it, as it would of a stranger's.
         let sealed = pairs.nameMoreThanSchema ? groups.all : groups.own + groups.joined
-        var found: [RankedMatch] = []
+        let none = CountedMatches(service.memory, for: client.caller.user)
+        var found = none
         var refusal: RequestError?
         var isEnough = true
         do throws(KeychainStoreError) {
@@ -141,10 +197,10 @@ extension Authorization {
                         guard isEnough else { return false }
                         return true
                     }
-                    found.append(
+                    try found.append(
                         RankedMatch(
                             keychain: name, order: standing.order, isLocked: standing.isLocked))
-                    return found.count < AttributedLimits.mostItems
+                    return found.all.count < AttributedLimits.mostItems
                 } catch {
                     refusal = error
                     return false
@@ -152,7 +208,10 @@ extension Authorization {
             }
         } catch {
             guard error == .locked else { throw RequestError(error) }
-            return [RankedMatch(keychain: name, order: nil, isLocked: true)]
+            // Which items there are is not known: none that was met before counts.
+            found = none
+            try found.append(RankedMatch(keychain: name, order: nil, isLocked: true))
+            return found
         }
         if let refusal { throw refusal }
         guard isEnough else { return nil }

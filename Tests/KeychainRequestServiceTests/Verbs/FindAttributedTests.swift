@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import KeychainActivePolicy
+import KeychainItemStore
 import KeychainMessages
 import KeychainModel
 import KeychainSecrets
+import KeychainVaults
 import Testing
 
 @testable import KeychainRequestService
@@ -75,6 +77,35 @@ import Testing
         #expect(try find([:]).count == 2)
         #expect(try find(["user": "anna"]).isEmpty)
         #expect(world.person.questions.isEmpty)
+    }
+
+    /// Matches of items that can't be opened, told apart by the number of their pairs.
+    private func matches(_ pairs: Range<Int>, _ memory: MemoryBudget) throws -> CountedMatches {
+        var matches = CountedMatches(memory, for: 1)
+        for number in pairs {
+            let reference = ItemReference(itemClass: .attributed, number: UInt128(number))
+            try matches.append(
+                RankedMatch(
+                    keychain: "login", order: AttributedOrder(sealed: reference, pairs: number),
+                    isLocked: true))
+        }
+        return matches
+    }
+
+    @Test func `the matches of all keychains take room, of which only the best keep theirs`()
+        throws
+    {
+        let memory = MemoryBudget()
+        var found = try matches(0..<1, memory)
+        var others = try matches(1..<300_000, memory)
+        let rest = MemoryBudget.mostForUser / 4
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
+            _ = try memory.take(rest, for: 1, patience: .zero)
+        }
+        found.add(others, keeping: 2)
+        others = CountedMatches(memory, for: 1)
+        #expect(found.ranked.map(\.order?.reference.number) == [0, 1])
+        #expect(try memory.take(rest, for: 1, patience: .zero) != nil)
     }
 
     @Test func `a locked keychain is searched all the same, and no question is asked`() throws {
