@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainItemStore
+internal import KeychainLinuxSystem
 package import KeychainModel
 internal import KeychainSecrets
-internal import Synchronization
 
 /// Holds the class keys of open keychains. No other part keeps one.
 package protocol ClassKeyVault: AnyObject, Sendable {
@@ -213,8 +213,10 @@ package struct LockGeneration: Sendable, Equatable {
 /// takes a while to derive its key, does not undo it.
 package final class LockCounts: Sendable {
     private struct Counts {
-        /// True while a lock removes keys.
-        var areChanging = false
+        /// Users whose keys a lock removes. Every request asks whether its user is one of them: the
+        /// flag is cheaper than the set.
+        private var changing: Set<UInt32> = []
+        private var areChanging = false
         var ofKeychains: [KeychainID: UInt64] = [:]
         /// Locks of all keychains of a user.
         var ofUsers: [UInt32: UInt64] = [:]
@@ -228,13 +230,26 @@ package final class LockCounts: Sendable {
                 forgets: forgetsOfKeychains[keychain, default: 0]
                     &+ forgetsOfUsers[keychain.user, default: 0])
         }
+
+        func isChanging(_ user: UInt32) -> Bool { areChanging && changing.contains(user) }
+
+        mutating func beginChange(of user: UInt32) {
+            changing.insert(user)
+            areChanging = true
+        }
+
+        mutating func endChange(of user: UInt32) {
+            changing.remove(user)
+            areChanging = !changing.isEmpty
+        }
     }
 
     /// Every request reads the counts, so this lock is never held while keys are written or
     /// removed.
     private let counts = ShortLock(Counts())
-    /// Serialises the writing and the removing of keys.
-    private let changing = Mutex(())
+    /// Serialises the writing and the removing of each user's keys: a user who locks again and
+    /// again delays no other.
+    private let turns = UserTurns(atOnce: .max)
     /// The function in a type of its own. A lock hands out its value as a generic one: a bare
     /// closure is wrapped for that and the wrapped one is written back, so that each look would
     /// make every later call deeper, until the stack ends.
@@ -258,23 +273,26 @@ package final class LockCounts: Sendable {
 
     private func tell(_ change: Change) { observer.withLock { $0 }?.call(change) }
 
-    /// The present generation. Waits for a lock that is removing keys: keys read afterwards are
-    /// without them.
+    /// The present generation. Waits for a lock that is removing keys of the same user: keys read
+    /// afterwards are without them.
     package func now(_ keychain: KeychainID) -> LockGeneration {
-        let now = counts.withLock { $0.areChanging ? nil : $0.now(keychain) }
-        return now ?? changing.withLock { _ in counts.withLock { $0.now(keychain) } }
+        let user = keychain.user
+        let now = counts.withLock { $0.isChanging(user) ? nil : $0.now(keychain) }
+        return now ?? turns.take(for: user) { counts.withLock { $0.now(keychain) } }
     }
 
-    /// Counts with `count`, and removes keys with `body` before a request sees the new count.
+    /// Counts with `count`, and removes keys of the user's with `body` before a request sees the
+    /// new count.
     private func change(
-        _ count: (inout Counts) -> Void, _ body: () throws(RequestError) -> Void
+        of user: UInt32, _ count: (inout Counts) -> Void,
+        _ body: () throws(RequestError) -> Void
     ) throws(RequestError) {
-        try changing.withLock { _ throws(RequestError) in
+        try turns.take(for: user) { () throws(RequestError) in
             counts.withLock { counts in
-                counts.areChanging = true
+                counts.beginChange(of: user)
                 count(&counts)
             }
-            defer { counts.withLock { $0.areChanging = false } }
+            defer { counts.withLock { $0.endChange(of: user) } }
             try body()
         }
     }
@@ -284,14 +302,13 @@ package final class LockCounts: Sendable {
         throws(RequestError)
     {
         defer { tell(.keychain(keychain)) }
-        try change({ $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
+        try change(of: keychain.user, { $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
     }
 
-    /// Removes the keys of all of the users' keychains with `body`; no key is kept meanwhile.
-    package func lockAll(of users: [UInt32], _ body: () -> Void) {
-        defer { tell(.all(users)) }
-        try? change(
-            { counts in for user in users { counts.ofUsers[user, default: 0] &+= 1 } }, body)
+    /// Removes the keys of all of the user's keychains with `body`; none of them is kept meanwhile.
+    package func lockAll(of user: UInt32, _ body: () -> Void) {
+        defer { tell(.all([user])) }
+        try? change(of: user, { $0.ofUsers[user, default: 0] &+= 1 }, body)
     }
 
     /// Removes every key of the keychain with `body`, even those that a lock leaves.
@@ -300,22 +317,24 @@ package final class LockCounts: Sendable {
     {
         defer { tell(.keychain(keychain)) }
         try change(
+            of: keychain.user,
             { counts in
                 counts.ofKeychains[keychain, default: 0] &+= 1
                 counts.forgetsOfKeychains[keychain, default: 0] &+= 1
             }, body)
     }
 
-    /// Removes every key of all of the users' keychains with `body`.
-    package func forgetAll(of users: [UInt32], _ body: () -> Void) {
+    /// Removes every key of all of the users' keychains with `body`, user by user.
+    package func forgetAll(of users: [UInt32], _ body: (UInt32) -> Void) {
         defer { tell(.all(users)) }
-        try? change(
-            { counts in
-                for user in users {
+        for user in users {
+            try? change(
+                of: user,
+                { counts in
                     counts.ofUsers[user, default: 0] &+= 1
                     counts.forgetsOfUsers[user, default: 0] &+= 1
-                }
-            }, body)
+                }, { body(user) })
+        }
     }
 
     /// Keeps keys with `body`, unless the keychain has been locked since.
@@ -323,7 +342,7 @@ package final class LockCounts: Sendable {
         _ keychain: KeychainID, since moment: LockGeneration,
         _ body: () throws(RequestError) -> Void
     ) throws(RequestError) {
-        try changing.withLock { _ throws(RequestError) in
+        try turns.take(for: keychain.user) { () throws(RequestError) in
             guard counts.withLock({ $0.now(keychain) }) == moment else { throw .state(.locked) }
             try body()
         }

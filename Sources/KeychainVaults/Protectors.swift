@@ -10,7 +10,7 @@ internal import Synchronization
 /// Opens, makes and re-wraps keychains with their protectors: a password, this device, and others.
 ///
 /// Changes of one user's keychains run one at a time. A key derivation waits for the user's turn by
-/// itself (`DerivationTurns`), and gives the turn up before anything is written: a file that is
+/// itself (`UserTurns`), and gives the turn up before anything is written: a file that is
 /// slow to write, or closed to writers, delays no other user.
 package final class Protectors: Sendable {
     private let folder: KeychainFolder

@@ -15,7 +15,7 @@ extension KernelVault {
         of user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
     ) -> Bool {
         var kept: Set<String> = []
-        locks.lockAll(of: [user]) {
+        locks.lockAll(of: user) {
             for name in names("unlock:", of: user) {
                 if settings(of: name, user).map(isMeant) ?? true {
                     keyring.remove(name, of: user)
@@ -71,15 +71,13 @@ extension KernelVault {
     /// this process. Returns false where one is left in the keyring.
     package func forgetAll() -> Bool {
         let users = users()
-        locks.forgetAll(of: users) {
-            for user in users {
-                for kind in Self.classKeys {
-                    for name in names(kind, of: user) { keyring.remove(name, of: user) }
-                }
-                uses.endAll(of: user)
+        locks.forgetAll(of: users) { user in
+            for kind in Self.classKeys {
+                for name in names(kind, of: user) { keyring.remove(name, of: user) }
             }
-            kept.forgetAll()
+            uses.endAll(of: user)
         }
+        kept.forgetAll()
         for user in users {
             for session in sessions.live(user) { sessions.setLockReason(.slept, of: session.id) }
         }

@@ -36,7 +36,7 @@ import Testing
         let counts = LockCounts()
         let other = KeychainID(user: 2, name: .login)
         let begun = (counts.now(Self.login), counts.now(other))
-        counts.lockAll(of: [1]) {}
+        counts.lockAll(of: 1) {}
         #expect(throws: RequestError.state(.locked)) {
             try counts.keep(Self.login, since: begun.0) {}
         }
@@ -75,6 +75,27 @@ import Testing
         var seen: LockGeneration?
         try counts.keep(Self.login, since: begun) { seen = counts.now(Self.login) }
         #expect(seen == begun)
+    }
+
+    @Test func `while one user's keys are removed another user's are looked at, kept and removed`()
+        throws
+    {
+        let counts = LockCounts()
+        let other = KeychainID(user: 2, name: .login)
+        let begun = counts.now(other)
+        var isKept = false
+        try counts.lock(Self.login) { () throws(RequestError) in
+            #expect(counts.now(other) == begun)
+            try counts.keep(other, since: begun) { isKept = true }
+            try counts.lock(other) {}
+        }
+        #expect(isKept)
+        var users: [UInt32] = []
+        counts.forgetAll(of: [1, 2]) { user in
+            users.append(user)
+            if user == 1 { #expect(counts.now(other) != begun) }
+        }
+        #expect(users == [1, 2])
     }
 
     @Test func `changes without number reach the observer from the same depth of the stack`() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainModel
 package import KeychainSecrets
 
@@ -24,7 +25,7 @@ package struct PasswordKeys: ~Copyable, Sendable {
     ) throws(KeychainStoreError) {
         do {
             var effort = Duration.zero
-            let both = try DerivationTurns.ofProcess.take(for: owner.user) {
+            let both = try UserTurns.derivations.take(for: owner.user) {
                 () throws(SecretsError) in
                 let begun = ThreadTime.now
                 defer { effort = ThreadTime.now - begun }
@@ -40,7 +41,7 @@ package struct PasswordKeys: ~Copyable, Sendable {
     ) throws(KeychainStoreError) {
         let parameters: PasswordParameters
         do {
-            parameters = try DerivationTurns.ofProcess.take(for: owner.user) {
+            parameters = try UserTurns.derivations.take(for: owner.user) {
                 () throws(SecretsError) in try cost.parameters()
             }
         } catch { throw KeychainStoreError(error) }

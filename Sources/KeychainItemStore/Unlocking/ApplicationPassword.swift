@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 package import KeychainSecrets
 
 extension KeychainFile {
@@ -16,7 +17,7 @@ extension KeychainFile {
             Array("application password".utf8) + identifier, count: PasswordParameters.saltBytes)
         do {
             let parameters = try PasswordParameters(passes: 2, memoryKiB: 19 * 1024, salt: salt)
-            return try DerivationTurns.ofProcess.take(for: owner.user) {
+            return try UserTurns.derivations.take(for: owner.user) {
                 () throws(SecretsError) in
                 HeldSecret(try PasswordKey.derive(password, parameters))
             }

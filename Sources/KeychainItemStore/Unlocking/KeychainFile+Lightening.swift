@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 extension KeychainFile {
@@ -8,7 +9,7 @@ extension KeychainFile {
         _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag,
         _ password: borrowing SecretBytes, _ deviceSecret: HeldSecret?, _ lightening: Lightening
     ) {
-        let lighter = DerivationTurns.ofProcess.take(for: owner.user) {
+        let lighter = UserTurns.derivations.take(for: owner.user) {
             lightening.parameters(insteadOf: keys)
         }
         guard let parameters = lighter, let present = try? keybag().protectors,

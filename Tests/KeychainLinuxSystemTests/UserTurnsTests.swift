@@ -3,21 +3,23 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import KeychainItemStore
+@testable import KeychainLinuxSystem
 
-@Suite struct DerivationTurnsTests {
-    private let turns = DerivationTurns()
+@Suite struct UserTurnsTests {
+    private static let atOnce = 2
+
+    private let turns = UserTurns(atOnce: UserTurnsTests.atOnce)
     private let begun = Begun()
     private let ended = DispatchGroup()
 
-    /// In which order derivations began, and of whom.
+    /// In which order work began, and of which users.
     private final class Begun: Sendable {
         private let known = Mutex<[UInt32]>([])
         var users: [UInt32] { known.withLock { $0 } }
         func add(_ user: UInt32) { known.withLock { $0.append(user) } }
     }
 
-    /// Derives in a thread of its own, until `goOn` is signalled.
+    /// Works in a thread of its own, until `goOn` is signalled.
     private func start(_ user: UInt32, until goOn: DispatchSemaphore? = nil) {
         ended.enter()
         Thread { [turns, begun, ended] in
@@ -49,7 +51,7 @@ import Testing
         waitUntil { begun.users.count != before }
     }
 
-    @Test func `one user's derivations never keep another user waiting`() {
+    @Test func `one user's work never keeps another user waiting`() {
         let goOn = DispatchSemaphore(value: 0)
         startRunning(1, until: goOn)
         startWaiting(1, 1, 1)
@@ -61,12 +63,12 @@ import Testing
         #expect(begun.users == [1, 2, 1, 1, 1])
     }
 
-    @Test func `no more run at once than there is memory for`() {
+    @Test func `no more users have theirs at once than were meant`() {
         let goOn = DispatchSemaphore(value: 0)
-        for user in 1...UInt32(DerivationTurns.atOnce) { startRunning(user, until: goOn) }
+        for user in 1...UInt32(Self.atOnce) { startRunning(user, until: goOn) }
         startWaiting(7, 8)
         #expect(begun.users == [1, 2])
-        for _ in 0..<DerivationTurns.atOnce { goOn.signal() }
+        for _ in 0..<Self.atOnce { goOn.signal() }
         ended.wait()
         #expect(Set(begun.users) == [1, 2, 7, 8])
     }

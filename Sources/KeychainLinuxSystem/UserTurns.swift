@@ -2,28 +2,24 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Schedules key derivations: a few at a time in the whole process, and the users in turn.
+/// Has work done for users in turn: one user's work a piece at a time, and that of a few users at
+/// once.
 ///
-/// One user's derivations run one at a time, in the order in which they came. A user who starts
-/// many, or one at the highest cost that a file may ask for, waits for them alone: another user is
-/// delayed by at most one derivation of each other waiting user. A turn is one derivation and
-/// nothing else: a file that is slow to write holds no turn.
-final class DerivationTurns: Sendable {
-    /// A derivation takes 64 MiB and a quarter of a second of one core, and up to 256 MiB if a file
-    /// asks for it. So all derivations take half a GiB at most, and one user alone never takes
-    /// every turn.
-    static let atOnce = 2
-    static let ofProcess = DerivationTurns()
-
+/// A user's pieces of work run in the order in which they came. A user who has many waits for them
+/// alone: another user is delayed by at most one piece of each other waiting user.
+package final class UserTurns: Sendable {
     private struct State {
+        let atOnce: Int
         var running: Set<UInt32> = []
         var waiting: [UInt32: [DispatchSemaphore]] = [:]
         /// The waiting users, each once; the first has waited longest since its last turn.
         var order: [UInt32] = []
 
-        var hasRoom: Bool { running.count < DerivationTurns.atOnce }
+        init(atOnce: Int) { self.atOnce = atOnce }
 
-        /// Takes the next turn: of the first waiting user with no derivation running.
+        var hasRoom: Bool { running.count < atOnce }
+
+        /// Takes the next turn: of the first waiting user with nothing running.
         mutating func next() -> DispatchSemaphore? {
             guard hasRoom, let position = order.firstIndex(where: { !running.contains($0) }) else {
                 return nil
@@ -39,10 +35,13 @@ final class DerivationTurns: Sendable {
             return turn
         }
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// `atOnce`: the number of users whose work runs at the same time.
+    package init(atOnce: Int) { state = Mutex(State(atOnce: atOnce)) }
 
     /// Runs the body when it is the user's turn.
-    func take<R: ~Copyable, E: Error>(
+    package func take<R: ~Copyable, E: Error>(
         for user: UInt32, _ body: () throws(E) -> R
     ) throws(E) -> R {
         begin(user)
@@ -50,22 +49,24 @@ final class DerivationTurns: Sendable {
         return try body()
     }
 
-    /// The number of waiting derivations.
-    var waitingCount: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
+    /// The number of waiting pieces of work.
+    package var waitingCount: Int {
+        state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } }
+    }
 
     private func begin(_ user: UInt32) {
-        let turn = DispatchSemaphore(value: 0)
-        let begins = state.withLock { state in
-            // Where there is room, each waiting user has a derivation running.
+        let turn = state.withLock { state -> DispatchSemaphore? in
+            // Where there is room, each waiting user has work running.
             if state.hasRoom, !state.running.contains(user) {
                 state.running.insert(user)
-                return true
+                return nil
             }
+            let turn = DispatchSemaphore(value: 0)
             if state.waiting[user, default: []].isEmpty { state.order.append(user) }
             state.waiting[user, default: []].append(turn)
-            return false
+            return turn
         }
-        if !begins { turn.wait() }
+        turn?.wait()
     }
 
     private func end(_ user: UInt32) {
