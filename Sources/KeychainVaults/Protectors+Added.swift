@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
 package import KeychainItemStore
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainSecrets
 
@@ -31,7 +32,14 @@ extension Protectors {
     private func make(
         _ new: NewProtector, for keychain: OpenKeychain
     ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
-        guard case .device = new else { return try keys.make(new) }
+        switch new {
+        case .device: break
+        case .tpm:
+            return try tpmTurns.take(for: keychain.user) { () throws(RequestError) in
+                try keys.make(new)
+            }
+        case .recoveryKey, .credential, .securityKey: return try keys.make(new)
+        }
         guard keychain.isSystem, try !records(keychain).contains(where: { $0.kind == .device })
         else { throw .invalid(.badRequest) }
         do throws(KeychainStoreError) {
@@ -111,7 +119,7 @@ extension Protectors {
         _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil,
         atLogin: Bool = false
     ) throws(RequestError) -> UnlockedKeys {
-        let key = try keys.key(of: protector, typed: typed, atLogin: atLogin)
+        let key = try key(of: protector, for: keychain, typed: typed, atLogin: atLogin)
         do { return try keychain.file.unlock(with: protector, key: key) } catch {
             guard error == .wrongProtectorKey, protector.kind == .recoveryKey else {
                 throw RequestError(error)
@@ -195,6 +203,20 @@ extension Protectors {
 
     // MARK: Steps
 
+    /// The protector's key. A TPM is asked in turns, so that a user who has it asked again and again
+    /// keeps it from no other.
+    private func key(
+        of protector: ProtectorRecord, for keychain: OpenKeychain, typed: HeldSecret? = nil,
+        atLogin: Bool = false
+    ) throws(RequestError) -> SealingKey {
+        guard protector.kind == .tpm else {
+            return try keys.key(of: protector, typed: typed, atLogin: atLogin)
+        }
+        return try tpmTurns.take(for: keychain.user) { () throws(RequestError) in
+            try keys.key(of: protector, typed: nil)
+        }
+    }
+
     private func records(_ keychain: OpenKeychain) throws(RequestError) -> [ProtectorRecord] {
         do { return try keychain.file.protectors() } catch { throw RequestError(error) }
     }
@@ -248,7 +270,7 @@ extension Protectors {
         guard let working = records.first(where: { works($0, keychain) }) else {
             throw .state(.notOpenedHere)
         }
-        return .protector(working, try keys.key(of: working, typed: nil))
+        return .protector(working, try key(of: working, for: keychain))
     }
 }
 

@@ -21,6 +21,8 @@ package final class Protectors: Sendable {
     /// Whether this device's key may open a keychain that is made without a password.
     package let allowsDeviceProtector: Bool
     private let changes = Mutex<[UInt32: Changes]>([:])
+    /// The machine's TPM does one thing at a time, which takes seconds.
+    let tpmTurns = UserTurns(atOnce: 1)
 
     package init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
