@@ -131,6 +131,10 @@ final class Logins: Sendable {
             try check(user, account)
             guard new.bytes.count > 0 else { throw .invalid(.badRequest) }
             guard folder.exists(.login, of: user) else { return }
+            // The connection is root's and waits for the user's turns to derive: with many of them
+            // no login of another user would find a place.
+            guard pending.begin(user) else { throw .refused(.tooManyRequests) }
+            defer { pending.end(user) }
             let keychain = try folder.keychain(nil, of: user)
             try protectors.changePassword(keychain, old: old, new: new)
             evidence.forget(user)

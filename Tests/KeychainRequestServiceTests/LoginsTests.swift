@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CallerIdentity
+import Foundation
+import KeychainActivePolicy
+@testable import KeychainDaemon
+import KeychainKernelKeyring
+import KeychainModel
+import KeychainRequestAudit
+import KeychainSecrets
+import KeychainUserPresence
+import KeychainVaults
+@testable import LoginRegistry
+@testable import SessionVault
+import Testing
+
+/// What the PAM module tells the daemon.
+@Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
+struct LoginsTests {
+    private static let account = "somebody"
+
+    private let login: OpenLogin
+    private let logins: Logins
+
+    init() throws {
+        login = try OpenLogin()
+        let accounts = AccountNames { _ in Self.account }
+        let parts = DaemonParts(
+            folder: login.keychains, protectors: login.protectors, vault: login.vault,
+            sessions: login.sessions, pending: login.pending,
+            evidence: EvidenceStore(keyring: nil), guesses: UnlockThrottle(), accounts: accounts,
+            audit: AuditLog(folder: login.folder), log: { _ in })
+        let directory = CallerFacts.Directory(
+            accounts: accounts, groups: { _ in [] }, group: { _ in nil },
+            names: NameGuard(NameGuard.Machine(login.sessions, accounts)))
+        logins = Logins(
+            parts, outOfStep: PasswordMismatch(keyring: login.keyring),
+            unasked: PasswordlessUnlock(
+                parts, directory: directory, policy: ActivePolicy(), screens: ScreenLocks()),
+            hasEmptyPassword: { _ in false })
+    }
+
+    @Test func `a user's changes of a password are no more at once than the user's logins`() {
+        let new = HeldSecret("horse")
+        func change() -> RequestError? {
+            logins.changePassword(
+                of: OpenLogin.user, Self.account, old: OpenLogin.password, new: new, host: getpid())
+        }
+        for _ in 0..<PendingUnlocks.mostForUser { #expect(login.pending.begin(OpenLogin.user)) }
+        #expect(change() == .refused(.tooManyRequests))
+        login.pending.end(OpenLogin.user)
+        #expect(change() == nil)
+        // The change has given its place back.
+        #expect(login.pending.begin(OpenLogin.user))
+        #expect(!login.pending.begin(OpenLogin.user))
+    }
+}
