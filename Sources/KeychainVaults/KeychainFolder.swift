@@ -11,8 +11,8 @@ package final class KeychainFolder: Sendable {
     package enum Layout: Sendable { case folderPerUser, ownUser }
 
     static let mostKeychains = 32
-    /// Open files; beyond it the one that was opened first is closed.
-    private static let mostOpen = 64
+    /// Open files; beyond it one of the user with the most is closed.
+    static let mostOpen = 64
 
     private struct OpenFile {
         let keychain: OpenKeychain
@@ -24,6 +24,17 @@ package final class KeychainFolder: Sendable {
     private struct OpenFiles {
         var files: [KeychainID: OpenFile] = [:]
         var order: [KeychainID] = []
+
+        /// Removes the one that was opened first, of those of the users who have the most: no user
+        /// closes the files of others who have fewer.
+        mutating func removeOne() -> OpenFile? {
+            let counts = order.reduce(into: [UInt32: Int]()) { $0[$1.user, default: 0] += 1 }
+            let most = counts.values.max()
+            guard let place = order.firstIndex(where: { counts[$0.user] == most }) else {
+                return nil
+            }
+            return files.removeValue(forKey: order.remove(at: place))
+        }
     }
 
     package let path: String
@@ -302,7 +313,7 @@ package final class KeychainFolder: Sendable {
             let old = open.files.updateValue(file, forKey: key)
             if old == nil { open.order.append(key) }
             guard open.order.count > Self.mostOpen else { return old }
-            return open.files.removeValue(forKey: open.order.removeFirst())
+            return open.removeOne()
         }
         withExtendedLifetime(closed) {}
     }
