@@ -2,6 +2,7 @@
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
+internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyEngine
@@ -172,8 +173,11 @@ extension KeychainService {
         change.replacesPairs = true
         let secret = secret ?? HeldSecret(SecretBytes(copying: []))
         _ = try update(query, change, secret, for: client)
+        var attributes = change.applied(to: found.attributes)
+        // A new item has two equal dates: by them the client tells that this one is none.
+        attributes[.modificationDate] = .date(WallClock.secondsSince2001)
         return Item(
-            reference: found.reference, attributes: change.applied(to: found.attributes),
+            reference: found.reference, attributes: attributes,
             accessControl: found.accessControl.bound(to: []), trusted: found.trusted)
     }
 }

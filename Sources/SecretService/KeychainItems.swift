@@ -212,7 +212,7 @@ struct KeychainItems: CollectionItems {
             returning: item.replaces ? [.attributes, .persistentReference] : .persistentReference)
     }
 
-    /// Without dates, the item replaced no other one.
+    /// An item that replaced another one was changed after it was made.
     static func added(_ item: Item) -> (item: ItemName, isNew: Bool) {
         let isNew = item.attributes[.creationDate] == item.attributes[.modificationDate]
         return (ItemName(item.reference), isNew)

@@ -600,6 +600,18 @@ def signals():
     listener.hears(LOGIN, "ItemCreated", lambda told: told == (item,))
     # Clients of libsecret know by this alone what came and went.
     listener.hears(LOGIN, "PropertiesChanged", lambda told: item in told.get("Items", []))
+
+    def replaces_it():
+        listener.heard.clear()
+        expect(peer.create(session, b"two", replace=True, kind="told"), item, "a replaced item")
+        expect(listener.hears(item, "PropertiesChanged"),
+               {"Label": "x", "Attributes": {"kind": "told"}, "Type": ""}, "what replaced it")
+        created = [signal for signal in listener.heard if signal[1] == "ItemCreated"]
+        expect(created, [], "a replaced one is not new")
+        listener.heard.clear()
+
+    # As it was made, and once more after a change.
+    replaces_it()
     peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("new", variant_level=1))
     expect(listener.hears(item, "PropertiesChanged"), {"Label": "new"}, "the label")
     listener.hears(LOGIN, "ItemChanged", lambda told: told == (item,))
@@ -608,11 +620,7 @@ def signals():
     looker.peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("newer", variant_level=1))
     expect(looker.hears(item, "PropertiesChanged"), {"Label": "newer"}, "the label, of the item alone")
     listener.hears(item, "PropertiesChanged", lambda told: told == {"Label": "newer"})
-    listener.heard.clear()
-    expect(peer.create(session, b"two", replace=True, kind="told"), item, "a replaced item")
-    expect(listener.hears(item, "PropertiesChanged"),
-           {"Label": "x", "Attributes": {"kind": "told"}, "Type": ""}, "what replaced it")
-    expect([signal for signal in listener.heard if signal[1] == "ItemCreated"], [], "a replaced one is not new")
+    replaces_it()
     peer.call(item, ITEM, "Delete")
     listener.hears(LOGIN, "ItemDeleted", lambda told: told == (item,))
     listener.hears(LOGIN, "PropertiesChanged", lambda told: item not in told.get("Items", [item]))

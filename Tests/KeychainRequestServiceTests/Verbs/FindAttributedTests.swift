@@ -216,6 +216,21 @@ import Testing
         #expect(world.person.questions.isEmpty)
     }
 
+    @Test func `the answer tells an item that took another one's place from a new one`() throws {
+        var item = NewItem(.attributed)
+        item.attributes = Self.pairs(["user": "zoe"])
+        item.trusted = []
+        item.whenSame = .replace
+        func add() throws -> Attributes {
+            let verb = Add(item, secret: nil, returning: [.attributes, .persistentReference])
+            return try world.ask(verb).attributes
+        }
+        let (new, replaced) = (try add(), try add())
+        #expect(new[.creationDate] == new[.modificationDate])
+        #expect(replaced[.creationDate] == new[.creationDate])
+        #expect(replaced[.creationDate] != replaced[.modificationDate])
+    }
+
     @Test func `an item of another program's, or with other pairs, is never replaced`() throws {
         let others = try add(["user": "zoe"], as: Self.chat)
         let longer = try add(["user": "zoe", "server": "mail"])
