@@ -149,7 +149,7 @@ extension Bridge {
             guard case .success(let outcome) = result else { return }
             return tell(outcome.effects, by: work.scope.peer)
         }
-        guard !asked else { return answer(call, result.refusing(call.request)) }
+        guard !asked else { return answer(call, result.ofAsked(call.request)) }
         call.peer.current = nil
         if keychains.mayAsk, call.request.mayAsk, case .failure(.isLocked) = result {
             call.isAsking = true
@@ -235,6 +235,12 @@ extension Result where Success == Outcome, Failure == ServiceError {
     fileprivate func refusing(_ request: ServiceRequest) -> Self {
         guard case .setAlias = request, case .failure(.isLocked) = self else { return self }
         return .failure(.accessDenied)
+    }
+
+    /// A program whose questions are used up hears what it would hear with no user there.
+    fileprivate func ofAsked(_ request: ServiceRequest) -> Self {
+        guard case .failure(.limitsExceeded) = self else { return refusing(request) }
+        return .failure(request.unanswered)
     }
 }
 

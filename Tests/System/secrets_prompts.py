@@ -138,7 +138,7 @@ def sets_no_default():
 # Budgets.
 
 def refused_twice(what):
-    """Whose user said no twice hears what it would hear with no user there; once is not enough."""
+    """A program whose user said no twice hears what it would hear with no user there; once is not enough."""
     peer = Peer()
     item = peer.create(peer.session(), kind="kept", label="kept") if what == "item" else None
     calls = {
@@ -166,6 +166,22 @@ def refused_twice(what):
     until = time.monotonic() + 3
     while time.monotonic() < until:
         expect(prompt(), None, "after the second no")
+        time.sleep(0.2)
+
+
+def calls_refused_twice(what):
+    """Calls that ask by themselves say the same after a no, in the pause that follows one, and after two."""
+    peer = Peer()
+    session = peer.session()
+    item = peer.create(session, kind="guarded") if what == "secret" else None
+    call, nothing = {
+        "secret": (lambda: peer.error(item, ITEM, "GetSecret", "o", session), "IsLocked"),
+        "alias": (lambda: set_alias(peer, "default", WORK), "AccessDenied"),
+    }[what]
+    # Longer than the pause after a no, so that the second question is put.
+    until = time.monotonic() + 6
+    while time.monotonic() < until:
+        expect(call(), nothing, what)
         time.sleep(0.2)
 
 

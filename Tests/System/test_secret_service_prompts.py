@@ -108,6 +108,13 @@ def test_after_two_nos_no_item_s_deletion_is_offered(guarded, cases):
     refuses_twice(guarded, cases, "item")
 
 
+@pytest.mark.parametrize("case, what", [("guarded", "secret"), ("work", "alias")])
+def test_after_two_nos_a_call_that_asks_by_itself_says_what_it_says_with_no_user_there(request, cases, case, what):
+    terminal = request.getfixturevalue(case)
+    terminal.prompter("refuses")
+    assert said(terminal, f"{cases} calls_refused_twice {what}") == [ASKED, ASKED, DONE]
+
+
 # Secrets.
 
 def test_where_a_rule_says_so_secrets_travel_encrypted_alone(desk, admin, cases):
