@@ -13,8 +13,8 @@ extension Bridge {
     }
 
     private func take(_ message: BusMessage) throws(ServiceError) {
-        guard let sender = message.sender else { throw .accessDenied }
-        guard let path = message.path, let object = ObjectPath(path) else { throw .unknownObject }
+        guard let sender = message.sender, let path = message.path else { throw .accessDenied }
+        guard let object = ObjectPath(path) else { throw ObjectPath.refusal(of: path) }
         // Before a secret is copied.
         guard calls.count < Limits.calls, let peer = peer(sender), hasRoom(for: message, of: peer)
         else { throw .limitsExceeded }

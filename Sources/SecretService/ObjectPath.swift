@@ -80,6 +80,17 @@ enum ObjectPath: Hashable, Sendable {
         }
     }
 
+    /// The error for a path that names nothing here. Below the collections another service may
+    /// have had an item of that name; elsewhere libraries know the error of a missing method alone.
+    static func refusal(of path: String) -> ServiceError {
+        let mayBeItem = [Folder.collection, .aliases].contains { folder in
+            let beginning = "\(root)/\(folder.rawValue)/"
+            guard path.hasPrefix(beginning) else { return false }
+            return path.dropFirst(beginning.count).split(separator: "/", maxSplits: 2).count <= 2
+        }
+        return mayBeItem ? .noSuchObject : .unknownObject
+    }
+
     private static func isRandom(_ element: Substring) -> Bool {
         ItemName(element).map { !$0.isStandIn } ?? false
     }

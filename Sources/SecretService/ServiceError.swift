@@ -26,7 +26,7 @@ struct ServiceError: Error, Hashable, Sendable {
     static let readOnly = bus("PropertyReadOnly", "The property can't be set")
     static let unknownInterface = bus("UnknownMethod", "There is no such interface")
     static let unknownMethod = bus("UnknownMethod", "There is no such method")
-    static let unknownObject = bus("UnknownObject", "There is no such object")
+    static let unknownObject = bus("UnknownMethod", "There is no such object")
     static let unknownProperty = bus("UnknownProperty", "There is no such property")
     static let gone = bus("UnknownMethod", "The object is not there any more")
 

@@ -41,6 +41,25 @@ internal import Testing
         #expect(ObjectPath(path) == nil)
     }
 
+    @Test(arguments: [
+        "/org/freedesktop/secrets/collection/a_", "/org/freedesktop/secrets/collection/login/12",
+        "/org/freedesktop/secrets/aliases/default/12",
+    ])
+    func `a collection or an item of another spelling is none of this service's`(path: String) {
+        #expect(ObjectPath.refusal(of: path) == .noSuchObject)
+    }
+
+    @Test(arguments: [
+        "/", "/not/existing/path", "/org/freedesktop/secrets/other",
+        "/org/freedesktop/secrets/session/s1", "/org/freedesktop/secrets/prompt/p1",
+        "/org/freedesktop/secrets/collectionx/login",
+        "/org/freedesktop/secrets/collection/login/12/x",
+    ])
+    func `any other path has no method`(path: String) {
+        #expect(ObjectPath.refusal(of: path) == .unknownObject)
+        #expect(ObjectPath.refusal(of: path).name.hasSuffix(".UnknownMethod"))
+    }
+
     @Test func `a path longer than any name is not taken apart`() {
         let long = String(repeating: "a", count: ObjectPath.longest)
         #expect(ObjectPath("/org/freedesktop/secrets/collection/" + long) == nil)

@@ -110,8 +110,11 @@ def errors():
          dbus.String("x", variant_level=1)),
         ("InvalidArgs", LOGIN, PROPERTIES, "Set", "ssv", COLLECTION, "Label",
          dbus.UInt32(1, variant_level=1)),
-        ("UnknownObject", ROOT + "/nothing", SERVICE, "ReadAlias", "s", "default"),
-        ("UnknownObject", "/", SERVICE, "ReadAlias", "s", "default"),
+        ("UnknownMethod", ROOT + "/nothing", SERVICE, "ReadAlias", "s", "default"),
+        ("UnknownMethod", "/", SERVICE, "ReadAlias", "s", "default"),
+        # As gnome-keyring spells an item and a session.
+        ("NoSuchObject", LOGIN + "/12", PROPERTIES, "GetAll", "s", ITEM),
+        ("UnknownMethod", ROOT + "/session/s1", SESSION, "Close"),
         ("UnknownMethod", ROOT + "/session/" + "0" * 32, SESSION, "Close"),
         ("UnknownMethod", ROOT + "/prompt/" + "0" * 32, PROMPT, "Dismiss"),
         ("NoSuchObject", missing, ITEM, "GetSecret", "o", none),
@@ -862,7 +865,7 @@ def refused():
         expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", properties,
                           secret(session, value), False), wanted, "a refused call")
     expect(peer.error(LOGIN + "/x", COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(),
-                      secret(session, value), False), "UnknownObject", "a call to no object")
+                      secret(session, value), False), "NoSuchObject", "a call to no object")
     short = dbus.Struct((dbus.ObjectPath(session), dbus.ByteArray(), dbus.ByteArray(value)), signature="oayay")
     expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayay)b", peer.properties(), short, False),
            "InvalidArgs", "a secret as programs sent it before 2012")

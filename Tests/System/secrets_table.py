@@ -165,10 +165,11 @@ def paths():
                    "UnknownProperty", (at, member))
         expect(peer.error(at, PROPERTIES, "GetAll", "s", "org.example.Other"), "UnknownMethod", at)
         peer.call(at, PROPERTIES, "GetAll", "s", "")
-    for at in (ROOT + "/nothing", "/", ROOT + "/collection/a_", f"{LOGIN}/x", f"{LOGIN}/{NOWHERE}/x",
-               ROOT + "/session/s1"):
+    nothing = {ROOT + "/collection/a_": "NoSuchObject", f"{LOGIN}/x": "NoSuchObject"}
+    nothing |= dict.fromkeys((ROOT + "/nothing", "/", f"{LOGIN}/{NOWHERE}/x", ROOT + "/session/s1"), "UnknownMethod")
+    for at, error in nothing.items():
         for (interface, member), (signature, arguments, _) in table.items():
-            expect(peer.error(at, interface, member, signature, *arguments), "UnknownObject", (at, member))
+            expect(peer.error(at, interface, member, signature, *arguments), error, (at, member))
     # Nor can each property be set.
     for at, interface, name, value in (
             (ROOT, SERVICE, "Collections", dbus.Array([], signature="o", variant_level=1)),
