@@ -29,7 +29,7 @@ struct PromptAnswers {
     }
 
     /// One question for each keychain, and one for all items of an open one; nil where nothing came
-    /// open.
+    /// open. Of a stand-in that no item matches its collection comes open all the same.
     private func unlock(_ targets: [UnlockTarget]) -> PromptResult? {
         var opened: Set<UnlockTarget.Object> = []
         var done: Set<Scope.Place> = []
@@ -49,7 +49,7 @@ struct PromptAnswers {
             }
         }
         let open = targets.filter { opened.contains($0.object) }
-        guard !open.isEmpty else { return nil }
+        guard !open.isEmpty || !effects.isEmpty else { return nil }
         return PromptResult(
             isDismissed: false, signature: "ao", value: .paths(open.map(\.spelled)),
             effects: effects)

@@ -298,6 +298,17 @@ def stands_in():
     expect(other.error(found, ITEM, "GetSecret", "o", other.session()), "NoSuchObject", "another peer")
 
 
+def stands_in_for_none():
+    """The user has unlocked the collection, although no item matches: that is no refusal."""
+    peer = Peer()
+    peer.create(peer.session(), kind="standing")
+    restart()
+    missing = peer.search(kind="nothing")[1]
+    expect(unlocked(peer, missing), (False, []), "what was unlocked")
+    expect(told(peer, LOGIN, COLLECTION, "Locked"), False, "the collection")
+    expect(peer.search(kind="nothing"), ([], []), "the same search again")
+
+
 def stands_in_no_more():
     """Of 65 searches the first is forgotten."""
     peer = Peer()

@@ -208,7 +208,8 @@ def test_ten_saves_and_ten_reads_of_new_connections_ask_once(desk, cases):
     assert said(desk, f"{cases} saves_and_reads") == [ASKED, DONE]
 
 
-@pytest.mark.parametrize("case, questions", [("stands_in", 1), ("stands_in_no_more", 0)])
+@pytest.mark.parametrize("case, questions", [
+    ("stands_in", 1), ("stands_in_for_none", 1), ("stands_in_no_more", 0)])
 def test_what_stands_in_for_a_search_is_its_best_match_once_the_keychain_is_open(
         desk, daemon, cases, case, questions):
     opened(desk)
