@@ -111,9 +111,21 @@ extension CollectionItems {
     /// attributes can be read does not say so.
     func isLocked(_ item: ItemName, _ facts: ItemFacts?) throws(ServiceError) -> Bool {
         guard let facts else { return true }
+        guard !item.isStandIn else { return false }
         // A search without pairs would be for all items.
-        guard !item.isStandIn, !facts.pairs.isEmpty else { return false }
+        guard !facts.pairs.isEmpty else { return try isClosed(item) }
         return try search(facts.pairs).first { $0.item == item }?.isLocked ?? true
+    }
+
+    /// The same by a read, without a question.
+    private func isClosed(_ item: ItemName) throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
+            _ = try secret(of: item, asking: false)
+            return false
+        } catch {
+            guard error != .noSuchObject, error != .failed else { throw error }
+            return true
+        }
     }
 
     func isLocked(_ item: ItemName) throws(ServiceError) -> Bool {

@@ -230,6 +230,18 @@ def asked_for():
         expect(other.search(kind="guarded"), ([item], []), "a search")
 
 
+def unlocks_without_attributes():
+    """An item that has no attributes is as locked as others."""
+    peer = Peer()
+    session = peer.session()
+    item = peer.create(session)
+    expect(told(peer, item, ITEM, "Locked"), True, "its lock")
+    expect(dict(peer.call(ROOT, SERVICE, "GetSecrets", "aoo", [item], session)), {}, "its secret")
+    expect(unlocked(peer, [item]), (False, [item]), "what was unlocked")
+    expect(told(peer, item, ITEM, "Locked"), False, "its lock after that")
+    expect(list(peer.call(ROOT, SERVICE, "GetSecrets", "aoo", [item], session)), [item], "its secret after that")
+
+
 def answered_late():
     """The call ends after 20 seconds; the question stands, and its answer serves the next try."""
     peer = Peer()

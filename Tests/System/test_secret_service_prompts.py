@@ -185,6 +185,11 @@ def test_a_read_asks_for_the_proof_once_for_many_connections(guarded, cases):
     assert said(guarded, f"{cases} asked_for") == [ASKED, DONE]
 
 
+def test_an_item_without_attributes_is_unlocked_as_others_are(guarded, cases):
+    guarded.prompter("honest", ALICE[1])
+    assert said(guarded, f"{cases} unlocks_without_attributes") == [ASKED, DONE]
+
+
 def test_an_answer_that_comes_after_the_call_serves_the_next_one(guarded, cases):
     guarded.prompter("tardy", ALICE[1])
     assert said(guarded, f"{cases} answered_late") == [ASKED, DONE]
