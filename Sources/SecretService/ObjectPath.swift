@@ -134,6 +134,9 @@ struct CollectionName: Hashable, Sendable {
             : ObjectPath.root + "/collection/" + Self.encoded(name)
     }
 
+    /// The alias of that name stands for no other collection.
+    var isInMemory: Bool { name == MemoryCollection.name }
+
     private static let longestAlias = 64
 
     /// Letters, digits and `_`.

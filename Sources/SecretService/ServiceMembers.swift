@@ -173,7 +173,7 @@ struct ObjectInterface: Sendable {
         switch object {
         case .service: [service] + every
         case .folder: [ObjectInterface(.introspectable)]
-        case .collection: [collection] + every
+        case .collection(let name): [name.isInMemory ? memory : collection] + every
         case .item: [item] + every
         case .session: [ObjectInterface(.session)] + every
         case .prompt: [ObjectInterface(.prompt)] + every
@@ -184,12 +184,16 @@ struct ObjectInterface: Sendable {
 
     private static let every = [ObjectInterface(.properties), ObjectInterface(.introspectable)]
     private static let service = ObjectInterface(.service, [(.collections, false)])
-    private static let collection = ObjectInterface(
-        .collection,
-        [
-            (.items, false), (.label, true), (.locked, false), (.created, false),
-            (.modified, false),
-        ])
+    private static let collection = ofCollection(hasWritableLabel: true)
+    private static let memory = ofCollection(hasWritableLabel: false)
+    private static func ofCollection(hasWritableLabel: Bool) -> ObjectInterface {
+        ObjectInterface(
+            .collection,
+            [
+                (.items, false), (.label, hasWritableLabel), (.locked, false), (.created, false),
+                (.modified, false),
+            ])
+    }
     private static let item = ObjectInterface(
         .item,
         [

@@ -551,6 +551,9 @@ def introspects():
     def signals(path):
         return {signal.get("name") for signal in document(path).iter("signal")}
 
+    def access(path, name):
+        return next(found.get("access") for found in document(path).iter("property") if found.get("name") == name)
+
     session = peer.session()
     item = peer.create(session, kind="tree")
     expect(children(ROOT), {"collection", "aliases", "session", "prompt"}, "the service")
@@ -560,6 +563,7 @@ def introspects():
     expect(Peer().bus and children(LOGIN), set(), "a collection")
     expect("PropertiesChanged" in signals(LOGIN) & signals(item), True, "what tells of changes")
     expect("PropertiesChanged" in signals(ROOT) | signals(session), False, "what tells of none")
+    expect((access(LOGIN, "Label"), access(MEMORY, "Label")), ("readwrite", "read"), "labels")
     expect(peer.error(ROOT + "/collection", PROPERTIES, "GetAll", "s", ""), "UnknownMethod", "a folder")
     peer.call(item, ITEM, "Delete")
 
