@@ -26,16 +26,23 @@ extension KeychainService {
         let limit = max(0, min(verb.limit, AttributedLimits.mostItems))
         var search = AttributedSearch(
             CountedMatches(memory, for: client.caller.user), atMost: limit)
+        var lettingIn: [KeychainName] = []
         let keychains = try keychainsSearched(verb.keychain, for: client.caller)
         for name in keychains {
             search.failing { () throws(RequestError) in
                 let keychain = try folder.keychain(name.description, of: client.caller.user)
                 let access = Authorization(.search, in: keychain, prompts, by: self)
-                return try access.matches(verb.pairs)
+                let found = try access.matches(verb.pairs)
+                if access.mayBeLetIn(to: verb.pairs) { lettingIn.append(name) }
+                return found
             }
         }
-        if search.tellsNone, limit > 0 {
-            try search.add(othersItems(with: verb.pairs, in: keychains, prompts))
+        if limit > 0 {
+            let tellsNone = search.tellsNone
+            try search.add(
+                othersItems(
+                    with: verb.pairs, in: tellsNone ? keychains : lettingIn,
+                    withStrangers: tellsNone, prompts))
         }
         let found = try search.ranked()
         var rest = found[...]
@@ -138,8 +145,13 @@ private struct AttributedSearch {
         } catch { failure = failure ?? error }
     }
 
+    /// A rule may have told of some of them already.
     mutating func add(_ others: [RankedMatch]) throws(RequestError) {
-        for match in others { try found.append(match) }
+        guard !others.isEmpty else { return }
+        let known = Set(found.all.compactMap { $0.order?.reference })
+        for match in others where match.order.map({ !known.contains($0.reference) }) ?? true {
+            try found.append(match)
+        }
     }
 
     func ranked() throws(RequestError) -> [RankedMatch] {
@@ -149,6 +161,26 @@ private struct AttributedSearch {
 }
 
 extension Authorization {
+    /// Whether another program's item with the pairs may let the client in. Mostly there is none,
+    /// and one look into the index says so.
+    fileprivate func mayBeLetIn(to pairs: Attributes) -> Bool {
+        let caller = client.caller
+        guard caller.via != nil, caller.strength != nil else { return false }
+        guard service.authentication.trust.items(for: caller).isEmpty else { return true }
+        var query = ItemQuery(.attributed)
+        query.attributes = pairs
+        guard let known = try? groups(query), let held = try? keys else { return false }
+        let scope = SearchScope.trusting(caller.identity, besides: known.all)
+        var isMet = false
+        try? keychain.file.forEachAttributed(
+            query, in: scope, sealed: scope, keys: held.classKeys
+        ) { _ in
+            isMet = true
+            return false
+        }
+        return isMet
+    }
+
     /// The items of one keychain that have all of the pairs, as far as the client may know of them.
     fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> CountedMatches {
         let groups = try groups(ItemQuery(.attributed))

@@ -6,8 +6,8 @@ internal import KeychainModel
 internal import KeychainUserPresence
 internal import KeychainVaults
 
-/// Items of other programs that a search lists which found nothing of the client's own: those that
-/// let the client in, and as locked those about which its user could be asked
+/// Items of other programs that a search lists: those that let the client in, and where it found
+/// nothing of the client's own, as locked those about which its user could be asked
 /// (docs/design/letting-in.md).
 ///
 /// That there are such items is told to a program that names a pair of theirs. So the search must
@@ -23,11 +23,12 @@ extension KeychainService {
     /// The items of other programs of which a search tells the client. Strangers' items are left
     /// out where there are more than `mostStrangers`.
     func othersItems(
-        with pairs: Attributes, in keychains: [KeychainName], _ prompts: UserPrompts
+        with pairs: Attributes, in keychains: [KeychainName], withStrangers: Bool,
+        _ prompts: UserPrompts
     ) -> [RankedMatch] {
         var query = ItemQuery(.attributed)
         query.attributes = pairs
-        let strangers = pairs.nameMoreThanSchema ? Self.mostStrangers + 1 : 0
+        let strangers = withStrangers && pairs.nameMoreThanSchema ? Self.mostStrangers + 1 : 0
         var (told, asked): ([RankedMatch], [RankedMatch]) = ([], [])
         for name in keychains {
             // A keychain that can't be searched shows none.

@@ -124,10 +124,12 @@ struct TrustedApplicationConsent: ConsentStep {
             some.references = (query.references ?? Array(allowed)).filter(allowed.contains)
             look(some, .askable(besides: groups.all), lettingIn: true, atMost: allowed.count)
         }
-        // A rule that fits any group may let the client know of each that does not open.
-        look(
-            query, .askable(besides: groups.all), lettingIn: false,
-            atMost: groups.mayBeAny && strangers > 0 ? Self.mostLetIn : strangers)
+        if strangers > 0 {
+            // A rule that fits any group may let the client know of each that does not open.
+            look(
+                query, .askable(besides: groups.all), lettingIn: false,
+                atMost: groups.mayBeAny ? Self.mostLetIn : strangers)
+        }
         return met.isEmpty ? [] : standing(of: met, query, groups, access, keys)
     }
 

@@ -94,6 +94,27 @@ import Testing
         #expect(throws: RequestError.state(.notFound)) { _ = try read(item, as: other) }
     }
 
+    @Test func `an item that lets a program in is listed beside the program's own`() throws {
+        let (item, own) = (try add(app, as: old), try add(app, as: browser))
+        try add(app.merging(["n": "1"]) { $1 }, as: old)
+        let listed = { [browser] (named: [String: String]) throws in
+            Set(try found(named, as: browser).map(\.reference))
+        }
+        #expect(try listed(app) == [own])
+        world.person.chooses(.once)
+        #expect(try read(item, as: browser) == "key")
+        #expect(try listed(app) == [own, item])
+        world.person.chooses(.always)
+        let other = try add(app.merging(["n": "2"]) { $1 }, as: old)
+        #expect(try read(other, as: browser) == "key")
+        #expect(try listed(app) == [own, item, other])
+        #expect(try listed([:]) == [own, item, other])
+        #expect(try listed(["application": "other"]) == [])
+        #expect(try found(app, as: browser).allSatisfy { !$0.isLocked })
+        try lock()
+        #expect(try listed(app).isSuperset(of: [own, other]))
+    }
+
     @Test func `a no is a no`() throws {
         let item = try add(app, as: old)
         world.person.chooses(.deny)
