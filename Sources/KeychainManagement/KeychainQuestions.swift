@@ -90,9 +90,9 @@ extension KeychainManagement {
         let items = (try? keychain.file.itemCount()) ?? 0
         var owners = ""
         if let keys = try? vault.keys(of: keychain), keys.isUnlocked,
-            let groups = try? keychain.file.groups(keys)
+            let groups = try? keychain.file.groups(keys), !groups.isEmpty
         {
-            owners = groups.count == 1 ? " of one program" : " of \(groups.count) programs"
+            owners = " of " + Self.named(groups)
         }
         let count = items == 1 ? "1 item" : "\(items) items"
         return Question(
@@ -102,6 +102,16 @@ extension KeychainManagement {
                 items == 0 ? "It has no items." : "It has \(count)\(owners).",
                 "It can be restored for 30 days.",
             ])
+    }
+
+    /// Programs whose names a question shows.
+    private static let mostNames = 3
+
+    private static func named(_ groups: [String]) -> String {
+        let shown = groups.prefix(mostNames).map { ProgramName.shown($0) }.joined(separator: ", ")
+        guard groups.count > 1 else { return shown }
+        let rest = groups.count - mostNames
+        return "\(groups.count) programs: \(shown)" + (rest > 0 ? " and \(rest) more" : "")
     }
 
     /// A program that a deputy relays would decide for all programs where new items go, so its user

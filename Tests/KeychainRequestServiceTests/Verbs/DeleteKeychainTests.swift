@@ -43,7 +43,7 @@ import Testing
         try world.ask(RestoreGeneration(keychain: "work", generation: number))
     }
 
-    @Test func `its user is told how many items of how many programs go`() throws {
+    @Test func `its user is told how many items of which programs go`() throws {
         try add("a")
         try add("b")
         try add("c", as: Program("/usr/bin/mail", process: 30))
@@ -51,7 +51,26 @@ import Testing
         #expect(world.person.questions.count == 1)
         let question = try #require(world.person.questions.first)
         #expect(question.contains("delete your keychain “work”, with all that is in it."))
-        #expect(question.contains("It has 3 items of 2 programs."))
+        #expect(
+            question.contains("It has 3 items of 2 programs: “/usr/bin/git”, “/usr/bin/mail”."))
+    }
+
+    @Test func `one program is named alone`() throws {
+        try add("a")
+        try delete()
+        #expect(world.person.questions.first?.contains("It has 1 item of “/usr/bin/git”.") == true)
+    }
+
+    @Test func `of many programs the first three are named`() throws {
+        try add("a")
+        for number in 1...4 {
+            try add("b", as: Program("/usr/bin/n\(number)", process: Int32(30 + number)))
+        }
+        try delete()
+        let named = "“/usr/bin/git”, “/usr/bin/n1”, “/usr/bin/n2” and 2 more."
+        #expect(
+            world.person.questions.first?.contains("It has 5 items of 5 programs: \(named)")
+                == true)
     }
 
     @Test func `of a locked one the programs are not known`() throws {
