@@ -150,7 +150,7 @@ struct ImportRun {
 
     /// Whether an item bears the number, of whatever import or program.
     static func isTaken(_ number: Int64, in keychain: Keychain) throws(CommandFailure) -> Bool {
-        for itemClass in [ItemClass.genericPassword, .internetPassword] {
+        for itemClass in classes {
             var query = query(itemClass, number, in: keychain)
             query.returnFields = .persistentReference
             query.limit = 1
