@@ -367,6 +367,7 @@ extension ImportSkip {
         case .tooLarge: "more attributes or bytes than an item may have"
         case .notText: "a name or a value that is no text"
         case .notGiven: "the service does not give its secret"
+        case .locked: "the service did not unlock it"
         }
     }
 }

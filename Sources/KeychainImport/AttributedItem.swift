@@ -18,8 +18,6 @@ package struct AttributedItem: Sendable {
 
     /// The type that stands for no type, in all sources.
     private static let typeless = "org.freedesktop.Secret.Generic"
-    /// The most bytes of a label that names an item which is not imported.
-    private static let longestName = 200
     private static let since2001 = 978_307_200.0
 
     package init(number: Int, secret: HeldSecret) {
@@ -45,9 +43,7 @@ package struct AttributedItem: Sendable {
     }
 
     package func skipped(_ reason: ImportSkip) -> ImportMessage {
-        var name = label
-        while name.utf8.count > Self.longestName { name.removeLast() }
-        return .skipped(name.isEmpty ? "item \(number)" : name, reason)
+        .skipping(label.isEmpty ? "item \(number)" : label, reason)
     }
 
     private static func date(_ seconds: UInt64) -> AttributeValue {
@@ -55,7 +51,7 @@ package struct AttributedItem: Sendable {
     }
 }
 
-/// Why an item of a source is not imported.
+/// Why an item of a source, or a collection, is not imported.
 package enum ImportSkip: UInt8, Sendable, Equatable {
     /// It has more attributes or bytes than an item may have.
     case tooLarge = 1
@@ -63,4 +59,6 @@ package enum ImportSkip: UInt8, Sendable, Equatable {
     case notText = 2
     /// The service that keeps it does not give its secret, or the user denied it.
     case notGiven = 3
+    /// The service did not unlock the collection: its user did not, or could not be asked.
+    case locked = 4
 }

@@ -47,11 +47,20 @@ package enum ImportMessage: Sendable {
     case item(ImportedItem)
     /// An entry without a secret.
     case leftOut(line: Int)
-    /// An item that is not imported, by its label.
+    /// An item or a collection that is not imported, by its label.
     case skipped(String, ImportSkip)
     /// A part of the source that no item has: it is lost when the source is deleted.
     case notBrought(line: Int)
     case failed(ImportError)
     /// The last message; without it the source was not read to its end.
     case finished
+
+    /// The most bytes of the name of something that is not imported.
+    private static let longestName = 200
+
+    package static func skipping(_ name: String, _ reason: ImportSkip) -> ImportMessage {
+        var name = name
+        while name.utf8.count > longestName { name.removeLast() }
+        return .skipped(name, reason)
+    }
 }

@@ -33,14 +33,25 @@ struct ServiceSource {
         guard let calls = ServiceCalls(name: name, address: address) else { throw .noService }
         guard try !calls.isOwn() else { throw .ownService }
         let session = try SecretTransfer(calls)
+        let collections = try collections(calls)
+        var locked: [String] = []
         var number = 0
-        for path in try collections(calls) {
-            guard try unlock(path, calls) else { throw .lockedCollection }
+        for path in collections {
+            guard try unlock(path, calls) else {
+                locked.append(path)
+                continue
+            }
             for item in try paths("Items", path, Self.collectionInterface, Self.mostItems, calls) {
                 number += 1
                 guard number <= Self.mostItems else { throw .tooLarge }
                 guard put(try message(item, number, session, calls)) else { throw .inputOutput }
             }
+        }
+        guard locked.count < collections.count else { throw .lockedCollection }
+        for path in locked {
+            let label = label(path, calls) ?? ""
+            let name = label.isEmpty ? Self.element(path) : label
+            guard put(.skipping("collection \(name)", .locked)) else { throw .inputOutput }
         }
     }
 
@@ -50,19 +61,27 @@ struct ServiceSource {
         let all = try paths("Collections", Self.path, Self.service, Self.mostCollections, calls)
         var found: [String] = []
         for path in all {
-            let last = path.split(separator: "/").last.map(String.init) ?? ""
+            let last = Self.element(path)
             guard let collection else {
                 if last != Self.inMemory { found.append(path) }
                 continue
             }
-            let label = try? calls.property("Label", "s", path, Self.collectionInterface) {
-                message throws(BusReadError) in
-                try message.text(atMost: AttributedLimits.longestLabel)
-            }
-            if last == collection || label == collection { found.append(path) }
+            if last == collection || label(path, calls) == collection { found.append(path) }
         }
         guard !found.isEmpty else { throw .noCollection }
         return found
+    }
+
+    private static func element(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    /// nil where the service does not tell it.
+    private func label(_ path: String, _ calls: ServiceCalls) -> String? {
+        try? calls.property("Label", "s", path, Self.collectionInterface) {
+            message throws(BusReadError) in
+            try message.text(atMost: AttributedLimits.longestLabel)
+        }
     }
 
     private func paths(

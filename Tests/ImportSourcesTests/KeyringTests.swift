@@ -278,18 +278,22 @@ import Testing
         item.take(type: "org.example.X")
         (item.created, item.modified) = (1, 1_700_000_000)
         let pipe = SecretBuffer(limit: ImportFrame.longest)
-        for message in [item.message, item.skipped(.notGiven)] {
+        let long = String(repeating: "ä", count: 2000)
+        let collection = ImportMessage.skipping("collection " + long, .locked)
+        for message in [item.message, item.skipped(.notGiven), collection] {
             #expect(ImportFrame.append(message, to: pipe))
         }
         var position = 0
         guard case .item(let taken)? = try ImportFrame.take(from: pipe, at: &position),
             case .skipped("Läbel", .notGiven)? = try ImportFrame.take(from: pipe, at: &position),
+            case .skipped(let name, .locked)? = try ImportFrame.take(from: pipe, at: &position),
             case .item(let given) = item.message
         else {
             Issue.record("something else came out")
             return
         }
         #expect(taken.attributes == given.attributes && taken.attributes.pairs.count == 4)
+        #expect(name.hasPrefix("collection ä") && name.utf8.count <= 200)
         #expect(taken.line == 7 && taken.itemClass == .attributed)
         #expect(taken.secret.bytes.releasedFromLockedMemory() == [0, 255])
     }

@@ -181,6 +181,22 @@ def test_a_running_service_is_copied_over_its_bus(old, admin):
     assert as_in_the_file(what_is_here(old, admin)) == as_in_the_file(what_was_there(old))
 
 
+def test_a_collection_that_stays_locked_is_left_out_and_named(login, tools):
+    shell = login()
+    shell.run("rm -rf .local/state/keychain")
+    shutil.copy(world.TOP / "Tests/System/half_locked_service.py", world.TOOLS)
+    command = (f"dbus-run-session -- /usr/bin/python3 -B {world.TOOLS}/half_locked_service.py org.example.Old"
+               " keychainctl import secret-service --from org.example.Old")
+    said = shell.run(f"{command} --dry-run --collection Work")
+    assert said.status == 1 and "the service did not unlock its collection" in said.text, said
+    said = shell.run(f"{command} --yes --json", [ALICE[1]])
+    assert said.status == 0, said
+    left_out = "collection Work: the service did not unlock it"
+    record = imported(said)
+    assert (record["added"], record["notBrought"]) == (1, [left_out]), record
+    assert f"Not brought: {left_out}" in shell.run("cat .local/state/keychain/imports/*.txt").text
+
+
 def test_a_user_who_is_not_there_brings_nothing(old):
     said = old.shell.run(FROM_FILE, [PASSWORD, "wrong", "wrong", "wrong"], PATIENCE)
     assert said.status != 0 and "Added: 0" in said.text, said
