@@ -30,6 +30,12 @@ static int time_left(int64_t deadline) {
     return left > 0 && left <= KC_MAX_TIMEOUT_MS ? (int)left : 0;
 }
 
+// Where the clock failed, the longest time-out counts as over.
+static int waited_since(int64_t begun) {
+    int64_t waited = now_ms() - begun;
+    return waited >= 0 && waited < KC_MAX_TIMEOUT_MS ? (int)waited : KC_MAX_TIMEOUT_MS;
+}
+
 // Waits until the socket is ready for `events`; false, with errno, at the deadline.
 static bool wait_for(int socket_fd, short events, int64_t deadline) {
     struct pollfd waiting = {.fd = socket_fd, .events = events};
@@ -101,6 +107,7 @@ static bool peer_is_root(int socket_fd) {
 // Returns a connection to a daemon that runs as root, or -1 with errno.
 static int connect_to_daemon(const struct kc_options *options) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int patience = options->timeout_ms < KC_CONNECT_MS ? options->timeout_ms : KC_CONNECT_MS;
     int socket_fd = -1;
     bool is_connected = false;
     int file = kc_trusted_socket(options->socket, geteuid() == 0 ? KC_DOOR_LOGIN : KC_DOOR_OFFER);
@@ -111,7 +118,7 @@ static int connect_to_daemon(const struct kc_options *options) {
     socket_fd = kc_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket_fd < 0) goto done;
     is_connected =
-        connect_until(socket_fd, &address, now_ms() + KC_CONNECT_MS) && peer_is_root(socket_fd);
+        connect_until(socket_fd, &address, now_ms() + patience) && peer_is_root(socket_fd);
 done:
     kc_close(file);
     if (is_connected) return socket_fd;
@@ -158,6 +165,7 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
                                 const struct kc_login_frame *request) {
     struct kc_answer answer = {.outcome = KC_UNREACHABLE};
     struct kc_login_frame reply = {0};
+    int64_t begun = now_ms();
     size_t count = 0;
     // The frame may hold a password, so it is in locked memory.
     uint8_t *frame = kc_locked_new(KC_LOGIN_FRAME_MAX);
@@ -178,5 +186,6 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
     answer.notice = reply.notice;
 done:
     kc_locked_free(frame, KC_LOGIN_FRAME_MAX);
+    answer.waited_ms = waited_since(begun);
     return answer;
 }

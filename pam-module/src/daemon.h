@@ -17,9 +17,12 @@ struct kc_answer {
     uint16_t notice;
     // If unreachable: an errno.
     int error;
+    // How long it took, KC_MAX_TIMEOUT_MS at most.
+    int waited_ms;
 };
 
-// The time-out of the connection in ms; the exchange behind it has the configured one.
+// The time-out of the connection in ms, or a shorter one that is configured; the exchange behind it
+// has the configured one.
 #define KC_CONNECT_MS 200
 
 // Tells the daemon and waits for its answer, at most both time-outs together. A host that does not

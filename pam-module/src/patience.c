@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "patience.h"
 
-#include <errno.h>
+// The data of this name is the number of milliseconds waited so far, and points nowhere.
+static const char data_name[] = "pam_keychain waited";
 
-// Data of this name says that a wait has timed out. Its value means nothing.
-static const char data_name[] = "pam_keychain waited in vain";
-
-static bool has_waited_in_vain(pam_handle_t *pamh) {
+static int waited_ms(pam_handle_t *pamh) {
     const void *data = NULL;
-    return pam_get_data(pamh, data_name, &data) == PAM_SUCCESS && data != NULL;
+    if (pam_get_data(pamh, data_name, &data) != PAM_SUCCESS) return 0;
+    return (int)(uintptr_t)data;
 }
 
-static void remember(pam_handle_t *pamh, bool in_vain) {
-    if (in_vain == has_waited_in_vain(pamh)) return;
-    // The data is a constant, so PAM needs no function to free it.
-    (void)pam_set_data(pamh, data_name, in_vain ? (void *)(uintptr_t)data_name : NULL, NULL);
+static void remember(pam_handle_t *pamh, int waited) {
+    if (waited > KC_MAX_TIMEOUT_MS) waited = KC_MAX_TIMEOUT_MS;
+    // PAM needs no function to free a number.
+    (void)pam_set_data(pamh, data_name, (void *)(uintptr_t)waited, NULL);
 }
 
 struct kc_answer kc_tell(pam_handle_t *pamh, const struct kc_options *options,
                          const struct kc_login_frame *request) {
     struct kc_options shortened = *options;
-    if (has_waited_in_vain(pamh) && shortened.timeout_ms > KC_IMPATIENT_MS) {
-        shortened.timeout_ms = KC_IMPATIENT_MS;
-    }
+    int waited = waited_ms(pamh);
+    int left = options->timeout_ms - waited;
+    if (left < KC_IMPATIENT_MS) left = KC_IMPATIENT_MS;
+    if (left < shortened.timeout_ms) shortened.timeout_ms = left;
     struct kc_answer answer = kc_daemon_tell(&shortened, request);
-    remember(pamh, answer.outcome == KC_UNREACHABLE && answer.error == ETIMEDOUT);
+    remember(pamh, waited + answer.waited_ms);
     return answer;
 }
