@@ -505,8 +505,8 @@ let package = Package(
         tests(
             "SecretServiceTests",
             [
-                "CKeychainLinux", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
-                "MessageBus", "SecretService", "SystemTestSupport",
+                "CKeychainLinux", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainSecrets", "MessageBus", "SecretService", "SystemTestSupport",
             ]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),

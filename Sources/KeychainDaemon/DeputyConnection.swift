@@ -87,7 +87,7 @@ final class DeputyConnection: Sendable {
         let caller = program.callerFacts.atHome(program.caller, policy)
         return RelayedPeer(
             handle: peers.add(program, by: deputy),
-            group: caller.identifier == nil ? nil : caller.accessGroups.first)
+            groups: caller.identifier == nil ? [] : caller.accessGroups)
     }
 
     /// Whether the process had started by then. The kernel tells the start in hundredths of a

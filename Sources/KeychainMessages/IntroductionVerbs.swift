@@ -53,22 +53,24 @@ package struct Introduce: Verb {
 package struct RelayedPeer: VerbAnswer, Equatable {
     /// Valid for this deputy alone.
     package let handle: UInt64
-    /// The access group of the program's new items; nil where the program can't be identified.
-    package let group: String?
+    /// The program's own access groups, first that of its new items; none where the program can't
+    /// be identified.
+    package let groups: [String]
 
-    package init(handle: UInt64, group: String?) {
+    package init(handle: UInt64, groups: [String]) {
         self.handle = handle
-        self.group = group
+        self.groups = groups
     }
 
     package func encode(into message: inout MessageWriter) {
         message.bytes.append(number: handle)
-        message.append(group)
+        message.bytes.append(count: groups.count)
+        for group in groups { message.append(group) }
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         handle = try message.bytes.number(UInt64.self)
-        group = try message.optionalText()
+        groups = try message.texts()
     }
 }
 

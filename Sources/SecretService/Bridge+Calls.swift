@@ -147,7 +147,7 @@ extension Bridge {
         guard let call = calls[number] else {
             // The client has gone, or its patience has ended; what was done is told to others.
             guard case .success(let outcome) = result else { return }
-            return tell(outcome.effects, by: work.scope.peer)
+            return tell(outcome.effects)
         }
         guard !asked else { return answer(call, result.ofAsked(call.request)) }
         call.peer.current = nil
@@ -172,8 +172,7 @@ extension Bridge {
                 return refuse(call.message, error)
             }
             reply(call.message, outcome.values)
-            guard case .known(let introduced) = call.peer.state else { return }
-            tell(outcome.effects, by: introduced)
+            tell(outcome.effects)
             // What changed while it was read is in another list.
             tellItems(to: call.peer)
         }

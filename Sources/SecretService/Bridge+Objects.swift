@@ -69,33 +69,30 @@ extension Bridge {
             inbox.post { bridge in
                 bridge.questions.end(introduced.group)
                 guard let peer = bridge.peers[peerName] else {
-                    return bridge.tell(result.effects, by: introduced)
+                    return bridge.tell(result.effects)
                 }
-                bridge.end(task.name, of: peer, introduced, with: result)
+                bridge.end(task.name, of: peer, with: result)
             }
         }
     }
 
     private func dismiss(_ prompt: Prompt, of peer: Peer) {
-        guard case .known(let introduced) = peer.state else { return }
         if prompt.state == .offered { prompt.begun = .now }
         prompt.state = .asking
         prompt.cancellation.cancel()
-        end(prompt.task.name, of: peer, introduced, with: prompt.task.work.dismissed)
+        end(prompt.task.name, of: peer, with: prompt.task.work.dismissed)
     }
 
-    private func end(
-        _ name: String, of peer: Peer, _ introduced: IntroducedPeer, with result: PromptResult
-    ) {
+    private func end(_ name: String, of peer: Peer, with result: PromptResult) {
         guard let prompt = peer.prompts[name], prompt.state == .asking else {
             // It was dismissed meanwhile, and what was done is done.
-            return tell(result.effects, by: introduced)
+            return tell(result.effects)
         }
         prompt.state = .ended
         after(prompt.begun + Limits.beforeCompleted) { [weak peer] in
-            guard let peer else { return self.tell(result.effects, by: introduced) }
+            guard let peer else { return self.tell(result.effects) }
             self.complete(prompt, of: peer, with: result)
-            self.tell(result.effects, by: introduced)
+            self.tell(result.effects)
         }
     }
 

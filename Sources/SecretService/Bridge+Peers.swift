@@ -79,7 +79,7 @@ extension Bridge {
 
     private func introduce(_ peer: Peer) {
         guard keychains.tellsPeersApart else {
-            peer.state = .known(IntroducedPeer(handle: 0, group: nil))
+            peer.state = .known(IntroducedPeer(handle: 0, groups: []))
             return
         }
         peer.state = .unknown

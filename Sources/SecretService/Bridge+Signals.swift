@@ -6,24 +6,21 @@ internal import MessageBus
 /// What is told of changes: of collections to all that listen, of items to the programs that may know
 /// of them and have looked.
 extension Bridge {
-    /// The program that changed it may have gone: what counts is its group.
-    func tell(_ effects: [Effect], by changer: IntroducedPeer) {
-        for effect in effects { tell(effect, by: changer) }
-    }
-
-    private func tell(_ effect: Effect, by changer: IntroducedPeer) {
-        switch effect {
-        case .opened, .offered, .showed, .listed, .stood: return
-        case .collection(let place, let event): tell(place, event)
-        case .item(let item, let event, let place):
-            tell(item, event, place, toGroup: changer.group)
+    func tell(_ effects: [Effect]) {
+        for effect in effects {
+            switch effect {
+            case .opened, .offered, .showed, .listed, .stood: continue
+            case .collection(let place, let event): tell(place, event)
+            case .item(let item, let event, let place, let group):
+                tell(item, event, place, toGroup: group)
+            }
         }
     }
 
     func tell(
         _ item: ItemName, _ event: ItemEvent, _ place: Scope.Place, toGroup group: String?
     ) {
-        for other in peers.values where other.watched.contains(place) && other.isOf(group) {
+        for other in peers.values where other.watched.contains(place) && other.owns(group) {
             tell(item, event, place, to: other)
         }
         switch event {

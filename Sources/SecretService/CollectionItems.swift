@@ -9,6 +9,8 @@ struct ItemFacts: Sendable, Equatable {
     /// Seconds since 1970.
     var created: UInt64
     var modified: UInt64
+    /// nil where that is not told.
+    var group: String?
 
     /// Of one that can't be read now.
     static let unreadable = ItemFacts(pairs: [:], label: "", created: 0, modified: 0)
@@ -78,6 +80,14 @@ extension NewSecretItem {
     }
 }
 
+struct AddedItem: Sendable {
+    let item: ItemName
+    /// False for an item that took another's place.
+    let isNew: Bool
+    /// nil where that is not told: only of a new one.
+    var group: String?
+}
+
 /// What is made other in an item; nil for what stays.
 struct SecretItemChange: Sendable {
     var label: String?
@@ -100,8 +110,7 @@ protocol CollectionItems: Sendable {
     /// What was proven for the items counts no more. Returns all items that have lost a proof: one
     /// that was given for several is lost to all of them.
     func lock(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName>
-    /// `isNew` is false for an item that took another's place.
-    func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool)
+    func add(_ item: NewSecretItem) throws(ServiceError) -> AddedItem
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError)
     func delete(_ item: ItemName, asking: Bool) throws(ServiceError)
 }

@@ -190,7 +190,7 @@ struct KeychainItems: CollectionItems {
         return names
     }
 
-    func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
+    func add(_ item: NewSecretItem) throws(ServiceError) -> AddedItem {
         do throws(RequestError) {
             return Self.added(try send(Self.adding(item, to: keychain)))
         } catch { throw ServiceError(error) }
@@ -213,9 +213,11 @@ struct KeychainItems: CollectionItems {
     }
 
     /// An item that replaced another one was changed after it was made.
-    static func added(_ item: Item) -> (item: ItemName, isNew: Bool) {
-        let isNew = item.attributes[.creationDate] == item.attributes[.modificationDate]
-        return (ItemName(item.reference), isNew)
+    static func added(_ item: Item) -> AddedItem {
+        AddedItem(
+            item: ItemName(item.reference),
+            isNew: item.attributes[.creationDate] == item.attributes[.modificationDate],
+            group: item.attributes.text(.accessGroup))
     }
 
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError) {
@@ -323,6 +325,7 @@ extension ItemFacts {
         label = item.attributes.text(.label) ?? ""
         created = item.attributes.seconds(.creationDate)
         modified = item.attributes.seconds(.modificationDate)
+        group = item.attributes.text(.accessGroup)
     }
 }
 

@@ -93,7 +93,7 @@ struct MemoryItems: CollectionItems {
         return OpenedSecret(secret: kept.secret, contentType: kept.contentType)
     }
 
-    func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
+    func add(_ item: NewSecretItem) throws(ServiceError) -> AddedItem {
         try locked { contents throws(ServiceError) in
             let now = Self.now
             let same =
@@ -104,12 +104,12 @@ struct MemoryItems: CollectionItems {
             let name = same?.key ?? ItemName(identifier: RandomBytes.make(16))
             let facts = ItemFacts(
                 pairs: item.pairs, label: item.label,
-                created: same?.value.facts.created ?? now, modified: now)
+                created: same?.value.facts.created ?? now, modified: now, group: group)
             try contents.put(
                 MemoryCollection.Kept(
                     group: group, facts: facts, contentType: item.contentType,
                     secret: item.secret, change: 0), as: name)
-            return (name, same == nil)
+            return AddedItem(item: name, isNew: same == nil, group: group)
         }
     }
 

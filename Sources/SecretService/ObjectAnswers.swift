@@ -43,12 +43,13 @@ struct CollectionAnswers {
         return created(new, try items.add(new))
     }
 
-    func created(_ new: NewSecretItem, _ added: (item: ItemName, isNew: Bool)) -> Outcome {
+    func created(_ new: NewSecretItem, _ added: AddedItem) -> Outcome {
         let event: ItemEvent =
             added.isNew ? .created : .changed(label: new.label, pairs: new.pairs)
+        let group = added.isNew ? scope.peer.group : scope.groupToTell(ofItemsIn: added.group)
         return Outcome(
             .path(place.path(of: added.item)), .path(ObjectPath.none),
-            effects: [.item(added.item, event, in: place)])
+            effects: [.item(added.item, event, in: place, of: group)])
     }
 
     func delete() throws(ServiceError) -> Outcome {
@@ -120,17 +121,19 @@ struct ItemAnswers {
     func setSecret(_ sent: SentSecret, _ session: TransferSession) throws(ServiceError) -> Outcome {
         let change = SecretItemChange(
             secret: try session.received(sent), contentType: sent.contentType)
+        let group = scope.groupToTell(of: item, in: place)
         try items.change(item, change)
-        return Outcome(effects: [.item(item, .changed, in: place)])
+        return Outcome(effects: [.item(item, .changed, in: place, of: group)])
     }
 
     func delete() throws(ServiceError) -> Outcome {
         do throws(ServiceError) {
             // The keychain would delete an item that it can't read.
-            guard try items.facts(of: item) != nil else { throw .isLocked }
+            guard let facts = try items.facts(of: item) else { throw .isLocked }
             try items.delete(item, asking: false)
+            let group = scope.groupToTell(ofItemsIn: facts.group)
             return Outcome(
-                .path(ObjectPath.none), effects: [.item(item, .deleted, in: place)])
+                .path(ObjectPath.none), effects: [.item(item, .deleted, in: place, of: group)])
         } catch {
             // In an open collection it is a proof that is missing.
             guard error == .isLocked, try !scope.facts(of: place).isLocked,
@@ -168,8 +171,9 @@ struct ItemAnswers {
             pairs[.schema] = type.isEmpty ? nil : .string(type)
             changed.pairs = pairs
         }
+        let group = scope.groupToTell(of: item, in: place)
         try items.change(item, changed)
         let event = ItemEvent.changed(label: changed.label, pairs: changed.pairs)
-        return Outcome(effects: [.item(item, event, in: place)])
+        return Outcome(effects: [.item(item, event, in: place, of: group)])
     }
 }

@@ -19,7 +19,8 @@ enum Effect: Sendable {
     case opened(TransferSession)
     /// The client has one more prompt.
     case offered(PromptTask)
-    case item(ItemName, ItemEvent, in: Scope.Place)
+    /// Told to the programs that own the group (`Scope.groupToTell`).
+    case item(ItemName, ItemEvent, in: Scope.Place, of: String?)
     case collection(Scope.Place, CollectionEvent)
     /// The client was shown items.
     case listed([ItemName], in: Scope.Place)

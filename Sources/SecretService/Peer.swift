@@ -62,6 +62,12 @@ final class Peer {
     /// False for one of which it was never known.
     func isOf(_ group: String?) -> Bool { latest.map { $0.group == group } ?? false }
 
+    /// Whether items of the group are its own; nil is the group of programs that can't be told.
+    func owns(_ group: String?) -> Bool {
+        guard let latest else { return false }
+        return group.map { latest.groups.contains($0) } ?? latest.groups.isEmpty
+    }
+
     /// Whether both are of one group, or neither was ever known.
     func isLike(_ other: Peer) -> Bool {
         (latest == nil) == (other.latest == nil) && group == other.group

@@ -69,13 +69,16 @@ package struct BegunRequest<V: Verb>: Sendable {
 package struct IntroducedPeer: Sendable, Hashable {
     /// What the keychain gave for it, for as long as its connection lives.
     package let handle: UInt64
-    /// The group of its items; nil for a program that can't be told.
-    package let group: String?
+    /// Its own groups; none for a program that can't be told.
+    package let groups: [String]
 
-    package init(handle: UInt64, group: String?) {
+    package init(handle: UInt64, groups: [String]) {
         self.handle = handle
-        self.group = group
+        self.groups = groups
     }
+
+    /// The group of its new items.
+    var group: String? { groups.first }
 }
 
 /// How secrets travel on the bus.
@@ -97,7 +100,7 @@ package struct EmbeddedPeers: PeerKeychains {
     package func introduce(
         _ process: Descriptor, heardOf: UInt64?
     ) throws(RequestError) -> IntroducedPeer {
-        IntroducedPeer(handle: 0, group: nil)
+        IntroducedPeer(handle: 0, groups: [])
     }
 
     /// One group for all would be one for all applications.

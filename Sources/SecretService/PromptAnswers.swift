@@ -20,10 +20,11 @@ struct PromptAnswers {
                     isDismissed: false, signature: "s", value: .text(""),
                     effects: [.collection(place, .deleted)])
             case .deleteItem(let item, let place):
+                let group = scope.groupToTell(of: item, in: place)
                 try scope.items(in: place).delete(item, asking: true)
                 return PromptResult(
                     isDismissed: false, signature: "s", value: .text(""),
-                    effects: [.item(item, .deleted, in: place)])
+                    effects: [.item(item, .deleted, in: place, of: group)])
             }
         } catch { return work.dismissed }
     }
@@ -45,7 +46,9 @@ struct PromptAnswers {
             let open = scope.items(in: place).unlock(items, unless: { isCancelled })
             for item in open {
                 opened.insert(.item(item, place))
-                if !wasLocked { effects.append(.item(item, .locked(false), in: place)) }
+                guard !wasLocked else { continue }
+                effects.append(
+                    .item(item, .locked(false), in: place, of: scope.groupOfProgram))
             }
         }
         let open = targets.filter { opened.contains($0.object) }

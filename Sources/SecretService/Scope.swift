@@ -42,6 +42,26 @@ struct Scope: Sendable {
         keychains.mayAsk && (try? send(WouldAsk(matter), asking: true)) ?? false
     }
 
+    // MARK: Groups that are told
+
+    /// The group that no other program owns. A proof counts for the program that it was given for.
+    var groupOfProgram: String? { peer.groups.last }
+
+    /// The group whose programs are told of a change of an item in `group`; nil is that of programs
+    /// that can't be told apart. The keychain itself tells of items in groups that are not the
+    /// program's own, so that here the program alone is told.
+    func groupToTell(ofItemsIn group: String?) -> String? {
+        guard let group, peer.groups.contains(group) else { return groupOfProgram }
+        return group
+    }
+
+    /// The same of one item, which is looked up where programs share one of the groups.
+    func groupToTell(of item: ItemName, in place: Place) -> String? {
+        guard peer.groups.count > 1 else { return peer.group }
+        let facts = try? items(in: place).facts(of: item)
+        return groupToTell(ofItemsIn: facts?.group)
+    }
+
     // MARK: Collections
 
     /// Where a collection's items are.

@@ -192,7 +192,9 @@ struct ServiceAnswers {
         guard case .keychain(let keychain) = place else { return (objects, []) }
         let items = objects.compactMap(\.item)
         let ended = try scope.items(in: place).lock(items)
-        let effects = ended.map { Effect.item($0, .locked(true), in: place) }
+        let effects = ended.map {
+            Effect.item($0, .locked(true), in: place, of: scope.groupOfProgram)
+        }
         var locksCollection = objects.contains(.collection(place))
         for item in items where !locksCollection && !ended.contains(item) {
             locksCollection = try !scope.items(in: place).isLocked(item)

@@ -60,10 +60,10 @@ struct DeputyKeychains: PeerKeychains {
     }
 
     private func introduced(_ peer: RelayedPeer) -> IntroducedPeer {
-        IntroducedPeer(handle: peer.handle, group: peer.group)
+        IntroducedPeer(handle: peer.handle, groups: peer.groups)
     }
 
     private func relayed(_ peer: IntroducedPeer) -> RelayedPeer {
-        RelayedPeer(handle: peer.handle, group: peer.group)
+        RelayedPeer(handle: peer.handle, groups: peer.groups)
     }
 }

@@ -116,7 +116,7 @@ enum BusCalls {
         _ message: BusMessage, _ object: ObjectPath, _ request: ServiceRequest
     ) throws {
         let scope = Scope(
-            keychains: EmbeddedPeers(NoKeychain()), peer: IntroducedPeer(handle: 0, group: nil),
+            keychains: EmbeddedPeers(NoKeychain()), peer: IntroducedPeer(handle: 0, groups: []),
             memory: MemoryCollection(isShared: false), exchange: ReadyExchange(), transfer: nil,
             window: nil, context: nil, cancellation: nil, standIns: [:])
         let work = CallWork(scope: scope, object: object, request: request, session: .plain())

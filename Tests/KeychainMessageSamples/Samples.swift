@@ -238,7 +238,7 @@ package enum Samples {
             part(BeginBackup.self, transfer), part(ReadBackup.self, BackupPiece([8])),
             part(BeginRestore.self, transfer), part(SendRestore.self, Done()),
             part(FinishRestore.self, restored), part(RestoreGeneration.self, restored),
-            part(Introduce.self, RelayedPeer(handle: .max, group: "exe:/a")),
+            part(Introduce.self, RelayedPeer(handle: .max, groups: ["family", "exe:/a"])),
             part(ForgetPeer.self, Done()),
             part(FindAttributed.self, matches), part(WatchKeychains.self, changes),
             part(EndProofs.self, [attributedReference]),

@@ -62,8 +62,8 @@ struct DeputyConnectionTests {
         let peer = try introduce(pidfd(child.id), heardOf: now)
         let program = try deputy.program(Relay(peer: peer.handle, transfer: nil))
         #expect(program.caller.process == child.id && program.caller.user == geteuid())
-        #expect(program.caller.identifier == peer.group)
-        #expect(peer.group?.hasPrefix("exe:/") == true)
+        #expect(program.caller.accessGroups == peer.groups)
+        #expect(peer.groups.count == 1 && peer.groups[0].hasPrefix("exe:/"))
         deputy.forget(peer.handle)
         #expect(throws: RequestError.state(.noSuchPeer)) {
             _ = try deputy.program(Relay(peer: peer.handle, transfer: nil))

@@ -24,7 +24,7 @@ private struct OneItem: CollectionItems {
     }
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> { [] }
     func lock(_ items: [ItemName]) -> Set<ItemName> { [] }
-    func add(_ item: NewSecretItem) -> (item: ItemName, isNew: Bool) { (Self.name, true) }
+    func add(_ item: NewSecretItem) -> AddedItem { AddedItem(item: Self.name, isNew: true) }
     func change(_ item: ItemName, _ change: SecretItemChange) {}
     func delete(_ item: ItemName, asking: Bool) {}
 

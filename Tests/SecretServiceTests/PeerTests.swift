@@ -46,11 +46,21 @@ internal import Testing
 
     @Test func `it is of the group of its last introduction, also while it is dormant`() {
         #expect(!peer.isOf(nil) && !peer.isOf("exe:/a"))
-        peer.state = .known(IntroducedPeer(handle: 1, group: "exe:/a"))
+        peer.state = .known(IntroducedPeer(handle: 1, groups: ["exe:/a"]))
         peer.state = .dormant
         #expect(peer.isOf("exe:/a") && !peer.isOf(nil))
-        peer.state = .known(IntroducedPeer(handle: 2, group: nil))
+        peer.state = .known(IntroducedPeer(handle: 2, groups: []))
         #expect(peer.isOf(nil) && !peer.isOf("exe:/a"))
+    }
+
+    @Test func `items of all its groups are its own, the first of which counts it`() {
+        #expect(!peer.owns(nil) && !peer.owns("exe:/a"))
+        peer.state = .known(IntroducedPeer(handle: 1, groups: ["family", "exe:/a"]))
+        #expect(peer.owns("family") && peer.owns("exe:/a"))
+        #expect(!peer.owns("exe:/b") && !peer.owns(nil))
+        #expect(peer.group == "family" && peer.isOf("family") && !peer.isOf("exe:/a"))
+        peer.state = .known(IntroducedPeer(handle: 1, groups: []))
+        #expect(peer.owns(nil) && !peer.owns("family"))
     }
 
     @Test func `programs of one group are alike, and so are those that were never known`() {
@@ -59,7 +69,7 @@ internal import Testing
         // A program that can't be told apart is another than one that is not known yet.
         var (own, its): (String?, String?) = (nil, nil)
         func become(_ group: String?, _ peer: Peer) {
-            peer.state = .known(IntroducedPeer(handle: 1, group: group))
+            peer.state = .known(IntroducedPeer(handle: 1, groups: group.map { [$0] } ?? []))
         }
         become(own, peer)
         #expect(!peer.isLike(other))

@@ -76,7 +76,8 @@ def introduced(client, what, heard=None):
         return 0
     body = wire.body(said)
     handle = int.from_bytes(body[:8], "little")
-    name = body[13:].decode() if body[8] else "unknown"
+    count, size = (int.from_bytes(body[place:place + 4], "little") for place in (8, 12))
+    name = body[16:16 + size].decode() if count else "unknown"
     print(f"<{handle} {name}>", flush=True)
     return handle
 

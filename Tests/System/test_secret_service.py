@@ -16,7 +16,7 @@ import pytest
 import conftest
 import world
 from conftest import ALICE
-from test_policies import admin  # noqa: F401 (a fixture)
+from test_policies import PYTHON, admin  # noqa: F401 (a fixture)
 from test_prompters import Terminal
 
 BRIDGE = world.PREFIX / "libexec/keychain/keychain-secrets"
@@ -616,15 +616,19 @@ def family(bus, admin):
     programs = [folder / name for name in ("mail", "calendar", "other")]
     for program in programs:
         shutil.copy("/usr/bin/secret-tool", program)
-    admin(f"""groups:
+    admin(is_family(programs))
+    yield programs
+    shutil.rmtree(folder)
+
+
+def is_family(programs):
+    return f"""groups:
   - id: test.family
     group: test-family
     home: true
     members:
       - {{exe: [{programs[0]}, {programs[1]}], trusted-exe: true}}
-""")
-    yield programs
-    shutil.rmtree(folder)
+"""
 
 
 def test_a_family_finds_replaces_and_clears_what_one_of_it_stored(bus, family):
@@ -644,16 +648,28 @@ def test_what_a_program_had_before_it_was_of_a_family_stays_its_own(bus, family,
     mail, calendar, _ = family
     admin("rules: []\n")
     assert bus(f"printf s3cret | {mail} store --label=L source 8").status == 0
-    admin(f"""groups:
-  - id: test.family
-    group: test-family
-    home: true
-    members:
-      - {{exe: [{mail}, {calendar}], trusted-exe: true}}
-""")
+    admin(is_family(family))
     assert bus(f"{mail} lookup source 8").text.strip().endswith("s3cret")
     assert "s3cret" not in bus(f"{calendar} lookup source 8").text
     assert bus(f"{mail} clear source 8").status == 0
+
+
+def test_of_an_item_that_is_a_program_s_alone_its_family_is_told_nothing(bus, family, admin):
+    mail, calendar, _ = family
+    shutil.copy(world.TOP / "Tests/System/family_client.py", world.TOOLS)
+    for program in (mail, calendar):
+        shutil.copy(PYTHON, program)
+    client = f"-B {world.TOOLS}/family_client.py"
+    admin("rules: []\n")
+    assert bus(f"{mail} {client} stores 8").status == 0
+    admin(is_family(family))
+    # The second item is the family's.
+    heard = bus(f"{calendar} {client} hears {mail} {client} stores 8 9")
+    assert heard.status == 0, heard
+    # Its other connections are told, also of what it changes elsewhere.
+    for elsewhere in ("", "dbus-run-session -- "):
+        heard = bus(f"{mail} {client} watches {elsewhere}{mail} {client} stores 8")
+        assert heard.status == 0, heard
 
 
 def test_wherever_the_service_or_the_keychain_is_killed_at_each_call_what_was_answered_holds(desk, daemon):
