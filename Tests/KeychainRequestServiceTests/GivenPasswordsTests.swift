@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a lock ends it`(ofAll: Bool) throws {
         note(work)
-        if ofAll { locks.lockAll(of: [1]) {} } else { try locks.lock(work) {} }
+        if ofAll { locks.lockAll(of: 1) {} } else { try locks.lock(work) {} }
         #expect(!has(work))
         note(work)
         #expect(has(work))

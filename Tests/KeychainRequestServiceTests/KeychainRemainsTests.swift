@@ -210,7 +210,7 @@ import Testing
         let ofWork = try #require(files[KeychainID(user: user, name: work)])
         #expect(Set(ofWork) == Set(kinds.map { "work7.keychain" + $0 }))
         let remains = KeychainRemains(of: folder.filePath(work, user), among: ofWork)
-        #expect(remains.all == KeychainRemains(of: folder.filePath(work, user)).all)
+        #expect(try remains.all == KeychainRemains(of: folder.filePath(work, user)).all)
         #expect(remains.isDeleted && remains.logs == ["work7.keychain-wal"])
     }
 

@@ -47,7 +47,7 @@ struct FolderTests {
 
                 """
             ])
-        #expect(!loaded.files.contains(where: \.isMask))
+        #expect(loaded.files.allSatisfy { !$0.isMask })
     }
 
     @Test func `a replacement that still forbids the same weakens nothing`() {
