@@ -99,7 +99,7 @@ import Testing
         var found = try matches(0..<1, memory)
         var others = try matches(1..<300_000, memory)
         let rest = MemoryBudget.mostForUser / 4
-        #expect(throws: RequestError.refused(.tooManyRequests)) {
+        #expect(throws: RequestError.failed(.outOfMemory)) {
             _ = try memory.take(rest, for: 1, patience: .zero)
         }
         found.add(others, keeping: 2)
