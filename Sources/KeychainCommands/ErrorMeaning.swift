@@ -278,7 +278,7 @@ struct ErrorMeaning {
             case .outOfMemory:
                 Self(
                     .failure, "there is not enough memory",
-                    "End other programs, then try again.")
+                    "Wait until other requests to the keychain have ended, then try again.")
             case .internalError:
                 Self(
                     .failure, "the keychain service had an internal error",

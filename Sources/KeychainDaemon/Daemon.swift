@@ -59,7 +59,9 @@ package final class Daemon: Sendable {
         accounts.expect(Set(folder.keychains().map(\.user)))
         let keyring = try DaemonKeyring(stateFolder: state)
         let evidence = EvidenceStore(keyring: keyring)
-        let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
+        let sessions = SessionRegistry(keyring: keyring) { login, user, isLast in
+            evidence.forget(login, of: user, isLast: isLast)
+        }
         let screens = ScreenLocks()
         let pending = PendingUnlocks()
         let protectors = Protectors(

@@ -30,12 +30,25 @@ struct LastGoodPolicies: Sendable {
         (0..<mostLevels).map { "\(sources)/\($0)" }.filter { FileStatus($0) != nil }
     }
 
-    /// A failure to keep policies is ignored: a full disk must not refuse a policy.
+    /// A failure to keep policies is ignored: a full disk must not refuse a policy. What is kept
+    /// already is not written again: each start loads the policies, and on a full disk there is no
+    /// room for a second copy.
     func keep(_ bundle: PolicyBundle) {
-        PrivateFile.remove(compiled)
-        try? PrivateFile.create(
-            compiled, contents: SecretBytes(copying: bundle.withoutSources.bytes))
-        replaceSources(with: bundle.sources)
+        let new = bundle.withoutSources.bytes
+        if KernelFile.read(compiled, limit: PolicyBundle.mostBytes) != new {
+            PrivateFile.remove(compiled)
+            try? PrivateFile.create(compiled, contents: SecretBytes(copying: new))
+        }
+        if !hasSources(bundle.sources) { replaceSources(with: bundle.sources) }
+    }
+
+    private func hasSources(_ files: [PolicyBundle.Source]) -> Bool {
+        let kept = folders.reduce(0) { $0 + FolderNames.all(in: $1).count }
+        return kept == files.count
+            && files.allSatisfy { file in
+                let path = "\(sources)/\(file.level)/\(file.name)"
+                return (KernelFile.read(path, limit: file.bytes.count + 1) ?? []) == file.bytes
+            }
     }
 
     /// A part of the files would be another policy. So a process that ends here leaves all the

@@ -20,6 +20,8 @@ final class Logins: Sendable {
     private let vault: KernelVault
     private let sessions: SessionRegistry
     private let pending: PendingUnlocks
+    /// Counted apart: a request waits for unlocks that are pending, and for no change of a password.
+    let changesUnderWay = PendingUnlocks()
     private let evidence: EvidenceStore
     private let guesses: UnlockThrottle
     private let outOfStep: PasswordMismatch
@@ -133,8 +135,8 @@ final class Logins: Sendable {
             guard folder.exists(.login, of: user) else { return }
             // The connection is root's and waits for the user's turns to derive: with many of them
             // no login of another user would find a place.
-            guard pending.begin(user) else { throw .refused(.tooManyRequests) }
-            defer { pending.end(user) }
+            guard changesUnderWay.begin(user) else { throw .refused(.tooManyRequests) }
+            defer { changesUnderWay.end(user) }
             let keychain = try folder.keychain(nil, of: user)
             try protectors.changePassword(keychain, old: old, new: new)
             evidence.forget(user)

@@ -14,7 +14,7 @@ package final class GenerationKeeper: Sendable {
     /// Rare, as each search for former secrets opens every file.
     private static let formerSecretsEvery: Duration = .seconds(24 * 60 * 60)
     /// Users whose keychains are looked at at once.
-    private static let atOnce = 2
+    fileprivate static let atOnce = 2
 
     private let folder: KeychainFolder
     private let log: @Sendable (String) -> Void
@@ -118,9 +118,12 @@ private struct DueKeychains {
         order = Array(waiting.keys)
     }
 
-    /// The next keychain of the first waiting user who has none looked at.
+    /// The next keychain of the first waiting user who has none looked at; nil also where as many
+    /// are looked at as may be, by workers of an earlier look.
     mutating func next() -> Keychain? {
-        guard let position = order.firstIndex(where: { !busy.contains($0) }) else { return nil }
+        guard busy.count < GenerationKeeper.atOnce,
+            let position = order.firstIndex(where: { !busy.contains($0) })
+        else { return nil }
         let user = order.remove(at: position)
         let next = waiting[user]?.removeFirst()
         if waiting[user]?.isEmpty ?? true { waiting[user] = nil } else { order.append(user) }

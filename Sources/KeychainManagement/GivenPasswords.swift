@@ -23,15 +23,15 @@ final class GivenPasswords: Sendable {
     /// processes have ended.
     private struct UnixSession: Hashable {
         let number: Int32
-        /// The leader's start. Where the leader has ended it is the process's own, so that the
-        /// session is each of its processes alone.
+        /// The leader's start; 0 where the leader has ended. The number is given to no other session
+        /// while the session has a process.
         let start: UInt64
 
         init?(_ process: PinnedProcess) {
             guard let status = process.status() else { return nil }
             number = status.session
             let leader = PinnedProcess(pid: number, pidfd: nil)?.status()
-            start = leader?.startTime ?? status.startTime
+            start = leader?.startTime ?? 0
         }
     }
     private struct Gift {

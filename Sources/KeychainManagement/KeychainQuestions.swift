@@ -100,7 +100,7 @@ extension KeychainManagement {
             reason: client.context?.reason,
             remarks: [
                 items == 0 ? "It has no items." : "It has \(count)\(owners).",
-                "It can be restored for 30 days.",
+                "The last 64 that were deleted can be restored for 30 days.",
             ])
     }
 

@@ -154,7 +154,7 @@ package enum MessageError: Error, Equatable, Sendable {
 /// The first version was Protocol Buffers, where no message begins with a zero. A refusal has the
 /// same layout in every later version, so that each side can tell the other which one is older.
 enum MessageHeader {
-    static let version: UInt8 = 4
+    static let version: UInt8 = 5
 
     static func append(_ kind: UInt16, to message: inout MessageWriter) {
         message.bytes.append(0)

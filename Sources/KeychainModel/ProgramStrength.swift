@@ -45,11 +45,22 @@ public enum Interpreters {
     ]
     private static let beginnings = ["ld-linux", "ld-musl", "ld.so", "ld-2.", "qemu-", "wine"]
 
-    /// By the name of the file up to its first dot, dash or version: `vim.basic`, `gjs-console`,
+    /// What distributions add to an interpreter's name behind a dash.
+    private static let variants: Set<String> = [
+        "boehm", "c", "cgi", "cli", "console", "dbg", "fpm", "gtk", "gui", "lucid", "nox", "qt",
+        "sgen", "static",
+    ]
+
+    /// By the name of the file up to its first dot, version or variant: `vim.basic`, `gjs-console`,
     /// `perl5.36-x86_64-linux-gnu`.
     public static func contains(_ path: String) -> Bool {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
-        var stem = name.prefix { $0 != "." && $0 != "-" }
+        var stem = name.prefix { $0 != "." }
+        if let dash = stem.firstIndex(of: "-") {
+            let rest = stem[stem.index(after: dash)...]
+            let isVariant = rest.first?.isNumber ?? true || variants.contains(String(rest))
+            if isVariant || rest.hasSuffix("-linux-gnu") { stem = stem[..<dash] }
+        }
         while stem.last?.isNumber == true { stem.removeLast() }
         return names.contains(String(stem)) || beginnings.contains(where: name.hasPrefix)
     }

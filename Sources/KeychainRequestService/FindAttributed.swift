@@ -26,23 +26,26 @@ extension KeychainService {
         let limit = max(0, min(verb.limit, AttributedLimits.mostItems))
         var search = AttributedSearch(
             CountedMatches(memory, for: client.caller.user), atMost: limit)
-        var lettingIn: [KeychainName] = []
+        var searched: [(name: KeychainName, access: Authorization)] = []
         let keychains = try keychainsSearched(verb.keychain, for: client.caller)
         for name in keychains {
             search.failing { () throws(RequestError) in
                 let keychain = try folder.keychain(name.description, of: client.caller.user)
                 let access = Authorization(.search, in: keychain, prompts, by: self)
                 let found = try access.matches(verb.pairs)
-                if access.mayBeLetIn(to: verb.pairs) { lettingIn.append(name) }
+                searched.append((name, access))
                 return found
             }
         }
         if limit > 0 {
             let tellsNone = search.tellsNone
+            let others =
+                tellsNone
+                ? keychains
+                : searched.filter { $0.access.mayBeLetIn(to: verb.pairs) }.map(\.name)
             try search.add(
                 othersItems(
-                    with: verb.pairs, in: tellsNone ? keychains : lettingIn,
-                    withStrangers: tellsNone, prompts))
+                    with: verb.pairs, in: others, withStrangers: tellsNone, prompts))
         }
         let found = try search.ranked()
         var rest = found[...]

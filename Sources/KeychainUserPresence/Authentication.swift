@@ -251,9 +251,10 @@ package final class SessionTrust: Sendable {
 
     package func forget(_ user: UInt32) { forget(of: user) { _ in true } }
 
-    /// What was allowed in a session that ended, and to the user's programs in no session.
-    package func forget(_ session: SessionID, of user: UInt32) {
-        forget(of: user) { $0.session == nil || $0.session == session.rawValue }
+    /// What was allowed in a session that ended; with the user's last one, to programs in no session,
+    /// too.
+    package func forget(_ session: SessionID, of user: UInt32, isLast: Bool) {
+        forget(of: user) { $0.session.map { $0 == session.rawValue } ?? isLast }
     }
 
     /// Whatever was allowed of these items.

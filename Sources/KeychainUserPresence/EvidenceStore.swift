@@ -162,11 +162,13 @@ package final class EvidenceStore: Sendable {
         for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
     }
 
-    /// Forgets the proofs of a session that ended, and those of the user's programs in no session:
-    /// the user's service manager, which starts them, may outlive the login that they were proven in.
-    package func forget(_ session: SessionID, of user: UInt32) {
-        forget(of: user) { $0.places.session == nil || $0.places.session == session.rawValue }
-        trust.forget(session, of: user)
+    /// Forgets the proofs of a session that ended. With the user's last one go those of programs in
+    /// no session: the service manager that starts them may outlive its user's logins.
+    package func forget(_ session: SessionID, of user: UInt32, isLast: Bool) {
+        forget(of: user) {
+            $0.places.session.map { $0 == session.rawValue } ?? isLast
+        }
+        trust.forget(session, of: user, isLast: isLast)
     }
 
     /// Forgets the proofs given in the client's context.

@@ -58,8 +58,12 @@ package final class SessionRegistry: Sendable {
         }
     }
 
+    /// Told of each login that is over, and whether it was the last of its user's that PAM opened.
+    package typealias Ended =
+        @Sendable (_ login: SessionID, _ user: UInt32, _ isLast: Bool) -> Void
+
     private let keyring: DaemonKeyring
-    private let ended: @Sendable (SessionID, UInt32) -> Void
+    private let ended: Ended
     /// Every request takes this lock, so it is held only to read or change the dictionary.
     private let state: ShortLock<State>
     /// The number of logins that have come or gone.
@@ -69,18 +73,18 @@ package final class SessionRegistry: Sendable {
     private let recording = Mutex(())
 
     /// Restores the logins that an earlier run of the daemon recorded and the kernel still holds.
-    /// `ended` is called for each login that is over.
-    package init(keyring: DaemonKeyring, ended: @escaping @Sendable (SessionID, UInt32) -> Void) {
+    package init(keyring: DaemonKeyring, ended: @escaping Ended) {
         self.keyring = keyring
         self.ended = ended
         var found: [SessionID: Entry] = [:]
+        var over: [(login: SessionID, user: UInt32)] = []
         for user in keyring.users() {
             for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
                 guard let entry = Self.recorded(name, user, keyring) else {
                     keyring.remove(name, of: user)
                     // The login ended while no daemon ran.
                     if let id = Int32(name.dropFirst("session:".count)) {
-                        ended(SessionID(rawValue: id), user)
+                        over.append((SessionID(rawValue: id), user))
                     }
                     continue
                 }
@@ -88,6 +92,7 @@ package final class SessionRegistry: Sendable {
             }
         }
         state = ShortLock(State(found))
+        for (login, user) in over { ended(login, user, !hasLogin(user)) }
         forgetDead()
     }
 
@@ -161,11 +166,13 @@ package final class SessionRegistry: Sendable {
             }
         }
         // The leader's descriptors are closed after the lock is released.
-        guard known != nil else { return }
+        guard let known else { return }
         changes.add(1, ordering: .acquiringAndReleasing)
         forget(id, user)
-        ended(id, user)
+        ended(id, user, known.session.isOfPAM && !hasLogin(user))
     }
+
+    private func hasLogin(_ user: UInt32) -> Bool { recorded(user).contains(where: \.isOfPAM) }
 
     /// Runs `write`, whose keys `close` removes, only while the login is recorded. Slow work may
     /// end after the login: nothing would remove its keys then.

@@ -238,7 +238,7 @@ extension Result where Success == Outcome, Failure == ServiceError {
 
     /// A program whose questions are used up hears what it would hear with no user there.
     fileprivate func ofAsked(_ request: ServiceRequest) -> Self {
-        guard case .failure(.limitsExceeded) = self else { return refusing(request) }
+        guard case .failure(.tooManyQuestions) = self else { return refusing(request) }
         return .failure(request.unanswered)
     }
 }

@@ -22,7 +22,8 @@ extension Bridge {
         else { throw .limitsExceeded }
         retrieving[call.number] = asked
         let retrieval = PortalRetrieval(
-            application: asked.application, output: output, portal: portal, keychains: keychains, context: call.peer.context,
+            application: asked.application, output: output, portal: portal,
+            keychains: keychains, context: call.peer.context,
             cancellation: call.cancellation)
         let (number, inbox) = (call.number, inbox)
         self.portal.submit {

@@ -82,6 +82,7 @@ package final class Bridge {
         ask("AddMatch", [.text(match)]) { [unowned self] _ in started = BootClock.nanoseconds }
         // After that, so that no later owner is missed.
         ask("GetNameOwner", [.text(PortalRequest.owner)]) { [unowned self] reply in
+            guard reply.kind == .reply else { return }
             bus.descriptorSender = try? reply.text(atMost: Limits.name)
         }
         // Neither replaced by another nor replacing one.
@@ -92,7 +93,7 @@ package final class Bridge {
         guard taken == 1 else { throw .nameTaken(process: try NameOwner(bus).process()) }
     }
 
-    /// Calls the bus itself; errors come as replies that can't be read.
+    /// Calls the bus itself; errors come as replies, too.
     func ask(
         _ member: String, _ arguments: [BusValue], _ hear: @escaping (BusMessage) -> Void
     ) {

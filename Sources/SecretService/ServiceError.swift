@@ -22,6 +22,8 @@ struct ServiceError: Error, Hashable, Sendable {
     static let nameTaken = bus("Failed", "There is one of that name")
     static let failed = bus("Failed", "The keychain does not answer")
     static let limitsExceeded = bus("LimitsExceeded", "That is more than is taken")
+    /// Not `limitsExceeded`: where no user is there, another word says so.
+    static let tooManyQuestions = bus("LimitsExceeded", "The user was asked too often")
     static let notSupported = bus("NotSupported", "That is not supported")
     static let readOnly = bus("PropertyReadOnly", "The property can't be set")
     static let unknownInterface = bus("UnknownMethod", "There is no such interface")
@@ -54,7 +56,8 @@ extension ServiceError {
                 .refused(.authenticationFailed), .refused(.wrongPassword),
                 .refused(.wrongRecoveryKey):
                 .isLocked
-            case .refused(.tooManyRequests), .failed(.outOfMemory): .limitsExceeded
+            case .refused(.tooManyRequests): .tooManyQuestions
+            case .failed(.outOfMemory): .limitsExceeded
             case .refused: .accessDenied
             case .state(.locked), .state(.noSession), .state(.passcodeNotSet): .isLocked
             case .state(.notFound), .state(.noSuchKeychain), .state(.noDefaultKeychain):

@@ -18,7 +18,7 @@ final class DesktopScreen: QuestionScreen {
     private let display: DisplayEnvironment
     /// What the daemon is told, whatever works later: a yes comes from a pinentry's own window then
     /// or not at all. On a terminal it could be typed by the program that gave the terminal.
-    let showsWindows: Bool
+    private var showsWindows = false
     private var title = ""
     private var window: XWindow?
     private var information: [String] = []
@@ -27,9 +27,11 @@ final class DesktopScreen: QuestionScreen {
     /// The dialog shown while no question is asked.
     private var notice: PinentryDialog?
 
-    init(_ display: DisplayEnvironment) {
-        self.display = display
+    init(_ display: DisplayEnvironment) { self.display = display }
+
+    func lookForWindows() -> Bool {
         showsWindows = PinentryDialog.hasWindow(display)
+        return showsWindows
     }
 
     func waits() { StandardStream.output.write("keychain-prompter: waiting for questions.\n") }

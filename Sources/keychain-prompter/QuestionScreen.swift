@@ -31,8 +31,9 @@ protocol QuestionScreen {
     func choose(
         _ choices: [TrustChoice], unless isOver: () -> Bool
     ) throws(ScreenFailure) -> TrustChoice?
-    /// Whether a yes can be asked for in a window, where no program of a terminal could type it.
-    var showsWindows: Bool { get }
+    /// Looks whether a yes can be asked for in a window, where no program of a terminal could type
+    /// it. What it says holds until it is called again.
+    func lookForWindows() -> Bool
     /// The program that shows the windows, if there is one.
     var server: DisplayServer? { get }
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool

@@ -41,7 +41,7 @@ struct RegisteredPrompter {
     }
 
     private func serve(_ line: DaemonLine) -> End {
-        guard (try? line.say(words)) != nil else { return .lineLost }
+        guard (try? line.say(registration())) != nil else { return .lineLost }
         let conversation = DaemonConversation(line, screen)
         while true {
             do throws(DaemonConversation.Failure) {
@@ -60,8 +60,8 @@ struct RegisteredPrompter {
         }
     }
 
-    private var words: ClientMessage {
-        .registerPrompter(showsWindows: screen.showsWindows, on: screen.server)
+    private func registration() -> ClientMessage {
+        .registerPrompter(showsWindows: screen.lookForWindows(), on: screen.server)
     }
 
     private func callAgain() -> DaemonLine? {

@@ -33,7 +33,7 @@ struct TerminalScreen: QuestionScreen {
     func inform(_ text: String) { terminal.say(text) }
     func complain(_ text: String) { terminal.say(text) }
     var hasNews: Bool { false }
-    var showsWindows: Bool { false }
+    func lookForWindows() -> Bool { false }
     var server: DisplayServer? { nil }
     func showNews() {}
 

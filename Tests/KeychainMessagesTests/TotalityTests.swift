@@ -92,11 +92,11 @@ import Testing
     }
 
     @Test func `an attribute stands in a message once`() {
-        let twice: [UInt8] = [0, 4, 4, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0]
+        let twice: [UInt8] = [0, 5, 4, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0]
         let attribute: [UInt8] = [4, 0, 0, 0, 97, 99, 99, 116, 3] + [UInt8](repeating: 0, count: 8)
         let rest: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         #expect(!isMessage(twice + attribute + attribute + rest, nil))
-        let once: [UInt8] = [0, 4, 4, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]
+        let once: [UInt8] = [0, 5, 4, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]
         #expect(isMessage(once + attribute + rest, nil))
     }
 }
@@ -114,7 +114,7 @@ import Testing
         let (bytes, _) = ClientMessage.encode(Status(), context: nil, offersTerminal: false)
         for (version, told) in [
             (UInt8(0), MessageError.older), (1, .older), (2, .older), (3, .older),
-            (5, .newer),
+            (4, .older), (6, .newer),
         ] {
             var other = bytes
             other[1] = version
@@ -127,10 +127,10 @@ import Testing
     }
 
     @Test func `a verb or a word that is not known is a newer side's`() {
-        #expect(error([0, 4, 200, 0, 0, 0]) == .newer)
-        #expect(error([0, 4, 0xFF, 0xFF]) == .newer)
-        #expect(error([0, 4, 0, 0]) == .newer)
-        #expect(throws: MessageError.newer) { try ServerMessage([0, 4, 9, 0], secrets: nil) }
+        #expect(error([0, 5, 200, 0, 0, 0]) == .newer)
+        #expect(error([0, 5, 0xFF, 0xFF]) == .newer)
+        #expect(error([0, 5, 0, 0]) == .newer)
+        #expect(throws: MessageError.newer) { try ServerMessage([0, 5, 9, 0], secrets: nil) }
     }
 
     @Test func `a refusal is understood from every version`() throws {

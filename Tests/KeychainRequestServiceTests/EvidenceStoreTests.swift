@@ -252,22 +252,21 @@ private struct TestClient: Client {
         store.forgetContext(of: client)
         #expect(scopes(client) == [])
         store.add([.factor(.passcode)], for: client)
-        store.forget(SessionID(rawValue: 7), of: 1000)
+        store.forget(SessionID(rawValue: 7), of: 1000, isLast: false)
         #expect(scopes(client) == [])
         store.add([.factor(.passcode)], for: client)
         store.forget(1000)
         #expect(scopes(client) == [])
     }
 
-    @Test func `a program in no session keeps no proof beyond the end of any login`() {
+    @Test func `a program in no session keeps no proof beyond its user's last login`() {
         let managed = TestClient(session: nil, tty: nil)
         store.add([.factor(.passcode)], for: managed)
-        store.forget(SessionID(rawValue: 7), of: 1001)
+        store.forget(SessionID(rawValue: 7), of: 1001, isLast: true)
+        store.forget(SessionID(rawValue: 7), of: 1000, isLast: false)
         #expect(scopes(managed) == [.process])
-        store.add([.factor(.passcode)], for: TestClient(session: 8, process: 43))
-        store.forget(SessionID(rawValue: 7), of: 1000)
+        store.forget(SessionID(rawValue: 7), of: 1000, isLast: true)
         #expect(scopes(managed) == [])
-        #expect(scopes(TestClient(session: 8, process: 43)) == [.process])
     }
 
     @Test func `a user has so many proofs and no more, the newest of them`() {

@@ -30,7 +30,7 @@ final class SessionRegistryTests {
 
     @Test func `what an unlock writes for a login that has ended meanwhile is not written`() throws
     {
-        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_000
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
@@ -48,7 +48,7 @@ final class SessionRegistryTests {
     }
 
     @Test func `logins without an unlock keep out none, and one with an unlock stays`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_002
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let start = try #require(leader.status()?.startTime)
@@ -77,7 +77,7 @@ final class SessionRegistryTests {
     }
 
     @Test func `a look is good until a login comes or goes`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_003
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let first = try registry.openWithoutTicket(user: user, leader: leader)
@@ -105,7 +105,7 @@ final class SessionRegistryTests {
             service: "test")
         try keyring.write("session:-7", SecretBytes(copying: gone.record), of: user)
         let ended = Box<[SessionID]>([])
-        let registry = SessionRegistry(keyring: keyring) { session, _ in
+        let registry = SessionRegistry(keyring: keyring) { session, _, _ in
             ended.change { $0.append(session) }
         }
         #expect(ended.value == [gone.id])
@@ -114,7 +114,7 @@ final class SessionRegistryTests {
     }
 
     @Test func `the next look at a login sees what it was locked for`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_004
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
@@ -128,7 +128,7 @@ final class SessionRegistryTests {
     }
 
     @Test func `requests look at logins while something is written for one`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_001
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)

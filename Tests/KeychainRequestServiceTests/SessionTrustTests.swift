@@ -50,7 +50,7 @@ import Testing
         #expect(trust.items(for: caller()) == [two])
         #expect(trust.items(for: caller(session: 8)).isEmpty)
         trust.allow(one, for: caller(session: 8))
-        trust.forget(SessionID(rawValue: 7), of: 1000)
+        trust.forget(SessionID(rawValue: 7), of: 1000, isLast: false)
         #expect(trust.items(for: caller()).isEmpty)
         #expect(trust.items(for: caller(session: 8)) == [one])
         EvidenceStore(keyring: nil).forget(1000)
@@ -59,19 +59,20 @@ import Testing
         #expect(trust.items(for: caller(session: 8)).isEmpty)
     }
 
-    @Test func `to a program in no session it ends with any login of its user`() throws {
+    @Test func `to a program in no session it ends with its user's last login`() throws {
         let one = try item()
         trust.allowForMoment(one, for: caller(session: nil))
-        trust.forget(SessionID(rawValue: 7), of: 1001)
+        trust.forget(SessionID(rawValue: 7), of: 1001, isLast: true)
+        trust.forget(SessionID(rawValue: 7), of: 1000, isLast: false)
         #expect(trust.items(for: caller(session: nil)) == [one])
-        trust.forget(SessionID(rawValue: 7), of: 1000)
+        trust.forget(SessionID(rawValue: 7), of: 1000, isLast: true)
         #expect(trust.items(for: caller(session: nil)).isEmpty)
     }
 
     @Test func `it ends wherever proofs end`() throws {
         let store = EvidenceStore(keyring: nil)
         store.trust.allow(try item(), for: caller())
-        store.forget(SessionID(rawValue: 7), of: 1000)
+        store.forget(SessionID(rawValue: 7), of: 1000, isLast: false)
         #expect(store.trust.items(for: caller()).isEmpty)
         store.trust.allow(try item(), for: caller())
         store.forget(1000)

@@ -17,7 +17,7 @@ private final class NotingEndpoint: KeychainEndpoint {
     }
 
     private let searches = Mutex<[Asked]>([])
-    private let deletions = Mutex<[ItemQuery]>([])
+    private let deletions = Mutex<[Asked]>([])
     private let find: @Sendable (ItemQuery) throws(RequestError) -> [Item]
 
     init(_ find: @escaping @Sendable (ItemQuery) throws(RequestError) -> [Item]) {
@@ -25,7 +25,8 @@ private final class NotingEndpoint: KeychainEndpoint {
     }
 
     var asked: [Asked] { searches.withLock { $0 } }
-    var deleted: [ItemClass] { deletions.withLock { $0.map(\.itemClass) } }
+    var deletionsAsked: [Asked] { deletions.withLock { $0 } }
+    var deleted: [ItemClass] { deletionsAsked.map(\.query.itemClass) }
 
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
@@ -38,7 +39,9 @@ private final class NotingEndpoint: KeychainEndpoint {
             answer = try find(search.query)
         } else {
             if let deletion = verb as? Delete {
-                deletions.withLock { $0.append(deletion.query) }
+                deletions.withLock {
+                    $0.append(Asked(query: deletion.query, context: context?.identifier))
+                }
             }
             answer = 1
         }
@@ -112,6 +115,8 @@ private func item(
         try deleteItems(selection(["v_Ref": identity], for: .delete), at: endpoint)
         #expect(endpoint.asked.map(\.query.authenticationUI) == [.fail])
         #expect(endpoint.deleted == [.certificate, .key])
+        let contexts = (endpoint.asked + endpoint.deletionsAsked).map(\.context)
+        #expect(!contexts.contains(nil) && Set(contexts).count == 1)
     }
 
     @Test(

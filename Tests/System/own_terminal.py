@@ -24,6 +24,7 @@ def main(path, program):
                 shown.write(said)
                 os.write(master, b"\r")
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    os.environ["TERM"] = "xterm"
     os.execv(program[0], program)
 
 

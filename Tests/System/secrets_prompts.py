@@ -169,7 +169,7 @@ def refused_twice(what):
         time.sleep(0.2)
 
 
-def calls_refused_twice(what):
+def calls_refused(what):
     """Calls that ask by themselves say the same after a no, in the pause that follows one, and after two."""
     peer = Peer()
     session = peer.session()

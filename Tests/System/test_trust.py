@@ -379,6 +379,7 @@ def test_a_prompter_with_windows_asks_for_no_yes_on_a_terminal(at_the_screen, de
     """Which may be that of the program that wants the yes."""
     shell, manager = at_the_screen
     assert shell.run(ADD).status == 0
+    assert shell.run(f"{OWNER} access add {ITEM} --program {LISTED}", [ALICE[1]]).status == 0
     shutil.copy(world.TOP / "Tests/System/own_terminal.py", world.TOOLS)
     shown = pathlib.Path(pwd.getpwnam(ALICE[0]).pw_dir, "shown")
     command = f"/usr/bin/python3 -B {world.TOOLS}/own_terminal.py {shown} {PROMPTER}"

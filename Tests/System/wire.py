@@ -23,7 +23,7 @@ INTRODUCE, FORGET, FIND = 29, 30, 31
 UNLOCK, LOCK = 7, 8
 # What the daemon says.
 REFUSAL, ANSWER, NEEDS_PROMPTER, PROMPT = 1, 2, 3, 4
-VERSION = 4
+VERSION = 5
 
 
 class Message:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainDatabase
 internal import KeychainLinuxSystem
 
 /// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
@@ -47,17 +48,30 @@ package struct KeychainGenerations: Sendable {
         return made
     }
 
-    /// Keeps the present state and then runs `change`, in the caller's transaction. Where the
-    /// change fails, the keychain still has that state, and its generation is removed again:
-    /// otherwise tries that fail would push out the earlier states.
-    @discardableResult
-    func keep(before change: () throws -> Void) throws -> Generation {
-        let kept = try keep()
-        do { try change() } catch {
-            remove(kept)
+    /// Runs `body` in a transaction; it may keep the present state before it changes anything.
+    /// Where the change fails, the keychain still has that state, and its generation is removed
+    /// again: otherwise tries that fail would push out the earlier states. It stays where the disk
+    /// did not confirm the commit, which may be on it.
+    func transaction<R>(
+        on database: Connection, _ body: (_ keep: () throws -> Generation) throws -> R
+    ) throws -> R {
+        var kept: Generation?
+        var isChanged = false
+        do {
+            return try database.transaction {
+                let result = try body {
+                    let made = try keep()
+                    kept = made
+                    return made
+                }
+                isChanged = true
+                return result
+            }
+        } catch {
+            let mayBeDone = isChanged && (error as? DatabaseError)?.kind == .inputOutput
+            if let kept, !mayBeDone { remove(kept) }
             throw error
         }
-        return kept
     }
 
     /// Removes all but the newest three.

@@ -13,19 +13,15 @@ enum KeychainMigration {
         let database = try KeychainSchema.connect(path, .writing)
         try database.execute("PRAGMA synchronous = FULL")
         let generations = KeychainGenerations(of: path)
-        try database.transaction {
+        try generations.transaction(on: database) { keep in
             guard try Keybag(database).owner == owner else {
                 throw KeychainStoreError.belongsToAnother
             }
             let version = try KeychainTables.knownVersion(database)
             guard version < KeychainTables.version else { return }
-            if keepsOld {
-                // No other connection writes now, so the copy holds the very state that is
-                // migrated.
-                try generations.keep { try migrate(database, from: version) }
-            } else {
-                try migrate(database, from: version)
-            }
+            // No other connection writes now, so the copy holds the very state that is migrated.
+            if keepsOld { _ = try keep() }
+            try migrate(database, from: version)
         }
         if keepsOld { generations.prune() }
     }

@@ -74,18 +74,18 @@ package struct ReturningKeychain: Sendable {
         let kept = try file.withWriter { database in
             try database.run("ATTACH ? AS incoming", .text(path))
             defer { try? database.run("DETACH incoming") }
-            return try database.transaction {
+            return try generations.transaction(on: database) { keep in
                 // No other connection writes now, so the generation holds the very state that is
                 // replaced.
-                try generations.keep {
-                    for table in KeychainTables.names {
-                        try database.execute(
-                            """
-                            DELETE FROM main.\(table);
-                            INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
-                            """)
-                    }
+                let kept = try keep()
+                for table in KeychainTables.names {
+                    try database.execute(
+                        """
+                        DELETE FROM main.\(table);
+                        INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
+                        """)
                 }
+                return kept
             }
         }
         generations.prune()

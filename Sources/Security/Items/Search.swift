@@ -14,12 +14,13 @@ struct Search {
     private let context: CallContext?
 
     init(
-        _ selection: Selection, returnFields: ReturnFields, at endpoint: any KeychainEndpoint
+        _ selection: Selection, returnFields: ReturnFields, in context: CallContext? = nil,
+        at endpoint: any KeychainEndpoint
     ) {
         self.selection = selection
         self.returnFields = returnFields
         self.endpoint = endpoint
-        context = selection.context ?? (selection.isOneRequest ? nil : CallContext())
+        self.context = context ?? selection.contextOfCall
     }
 
     func results() throws(RequestError) -> [SearchResult] {

@@ -33,11 +33,18 @@ func deleteItems(
 private struct Deletion {
     let selection: Selection
     let endpoint: any KeychainEndpoint
+    let context: CallContext?
+
+    init(selection: Selection, endpoint: any KeychainEndpoint) {
+        self.selection = selection
+        self.endpoint = endpoint
+        context = selection.contextOfCall
+    }
 
     func delete(_ query: ItemQuery) throws(RequestError) {
         var query = query
         query.keychain = selection.keychains.first ?? nil
-        _ = try endpoint.send(Delete(query), in: selection.context)
+        _ = try endpoint.send(Delete(query), in: context)
     }
 
     func deleteAny(_ query: ItemQuery) throws(RequestError) {
@@ -48,7 +55,7 @@ private struct Deletion {
 
     /// Deletes a key with its certificate, unless another certificate needs the key.
     func deleteNamed(_ pair: IdentityQuery) throws(RequestError) {
-        let search = Search(selection, returnFields: [], at: endpoint)
+        let search = Search(selection, returnFields: [], in: context, at: endpoint)
         let labels = try labels(of: pair, search)
         try delete(pair.certificates)
         for label in labels where try !isNeeded(label, search) {

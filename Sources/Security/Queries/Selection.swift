@@ -32,10 +32,11 @@ final class Selection {
     let reference: ValueReference?
     let isPersistentReference: Bool
 
-    /// Whether a search takes one request for each keychain.
-    var isOneRequest: Bool {
-        guard case .items = target else { return false }
-        return listed.isEmpty
+    /// The program's, or one for all requests of the call, so that its user is asked once; nil
+    /// where the call is one request for each keychain.
+    var contextOfCall: CallContext? {
+        if case .items = target, listed.isEmpty { return context }
+        return context ?? CallContext()
     }
 
     init(_ dictionary: CFDictionary, for call: Call) throws(RequestError) {

@@ -41,7 +41,7 @@ final class OpenLogin: Sendable {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
         keyring = try DaemonKeyring(stateFolder: folder)
-        sessions = SessionRegistry(keyring: keyring) { _, _ in }
+        sessions = SessionRegistry(keyring: keyring) { _, _, _ in }
         keychains = KeychainFolder(
             folder, layout: .folderPerUser, accountName: { _ in "somebody" },
             memory: memory)

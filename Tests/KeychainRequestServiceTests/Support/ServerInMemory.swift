@@ -25,7 +25,7 @@ final class ServerInMemory {
         world = try ServiceInMemory()
         listener = try Listener(path: folder("socket"), mode: 0o600)
         let keyring = try DaemonKeyring(stateFolder: folder.path)
-        let sessions = SessionRegistry(keyring: keyring) { _, _ in }
+        let sessions = SessionRegistry(keyring: keyring) { _, _, _ in }
         let accounts = AccountNames(account)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
         resolver = CallerResolver(sessions: sessions, screens: ScreenLocks(), names: names)
