@@ -284,6 +284,8 @@ package enum PolicySchema {
         has("mode", "complain"), ["required": ["expires"]],
         else: ["properties": ["expires": false]])
 
+    private static let kindsOfIdentifiers = "flatpak|snap|portal|unit|exe|selinux|apparmor"
+
     private static let statements: [(String, SchemaValue)] = [
         (
             "group",
@@ -293,7 +295,7 @@ package enum PolicySchema {
                         "group",
                         [
                             "type": ["string", "number", "boolean"],
-                            "pattern": "^(?!(flatpak|snap|portal|unit|exe|selinux|apparmor):)[^*]+$",
+                            "pattern": .text("^(?!(\(kindsOfIdentifiers)):)[^*]+$"),
                         ]
                     ), ("members", oneOrMore(ref("subject"))),
                     ("mode", choice(["read", "write"])), ("home", ["type": "boolean"]),
