@@ -58,7 +58,8 @@ public enum Interpreters {
         var stem = name.prefix { $0 != "." }
         if let dash = stem.firstIndex(of: "-") {
             let rest = stem[stem.index(after: dash)...]
-            let isVariant = rest.first?.isNumber ?? true || variants.contains(String(rest))
+            let variant = rest.prefix { $0 != "-" }
+            let isVariant = variant.first?.isNumber ?? true || variants.contains(String(variant))
             if isVariant || rest.hasSuffix("-linux-gnu") { stem = stem[..<dash] }
         }
         while stem.last?.isNumber == true { stem.removeLast() }

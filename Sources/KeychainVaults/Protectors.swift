@@ -230,7 +230,7 @@ package final class Protectors: Sendable {
         do throws(SystemError) {
             return HeldSecret(try PrivateFile.read(path, limit: SealingKey.byteCount))
         } catch {
-            guard error == .system(PrivateFile.notFound) else { throw RequestError(error) }
+            guard error == .system(PrivateFile.notFound) else { throw .failed(.inputOutput) }
             return nil
         }
     }

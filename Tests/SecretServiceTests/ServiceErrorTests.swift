@@ -11,6 +11,6 @@ internal import Testing
     func `what is more than is taken exceeds a limit, of bytes, of requests or of memory`(
         _ error: RequestError
     ) {
-        #expect(ServiceError(error) == .limitsExceeded)
+        #expect(ServiceError(error).name == ServiceError.limitsExceeded.name)
     }
 }
