@@ -35,12 +35,17 @@ struct LastGoodPolicies: Sendable {
     /// room for a second copy.
     func keep(_ bundle: PolicyBundle) {
         let new = bundle.withoutSources.bytes
-        if KernelFile.read(compiled, limit: PolicyBundle.mostBytes) != new {
+        if KernelFile.read(compiled, limit: new.count + 1) != new {
             PrivateFile.remove(compiled)
             try? PrivateFile.create(compiled, contents: SecretBytes(copying: new))
         }
+        // A process that was killed left them.
+        for path in [incoming, outgoing] { FolderNames.remove(path) }
         if !hasSources(bundle.sources) { replaceSources(with: bundle.sources) }
     }
+
+    private var incoming: String { sources + ".new" }
+    private var outgoing: String { sources + ".old" }
 
     private func hasSources(_ files: [PolicyBundle.Source]) -> Bool {
         let kept = folders.reduce(0) { $0 + FolderNames.all(in: $1).count }
@@ -54,13 +59,10 @@ struct LastGoodPolicies: Sendable {
     /// A part of the files would be another policy. So a process that ends here leaves all the
     /// old ones, all the new ones, or none.
     private func replaceSources(with files: [PolicyBundle.Source]) {
-        let (new, old) = (sources + ".new", sources + ".old")
-        // A process that was killed left them.
-        for path in [new, old] { FolderNames.remove(path) }
-        do { try write(files, in: new) } catch { FolderNames.remove(new) }
-        try? PrivateFile.publish(sources, as: old, replacing: true)
-        try? PrivateFile.publish(new, as: sources, replacing: true)
-        FolderNames.remove(old)
+        do { try write(files, in: incoming) } catch { FolderNames.remove(incoming) }
+        try? PrivateFile.publish(sources, as: outgoing, replacing: true)
+        try? PrivateFile.publish(incoming, as: sources, replacing: true)
+        FolderNames.remove(outgoing)
     }
 
     private func write(

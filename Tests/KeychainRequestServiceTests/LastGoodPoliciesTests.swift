@@ -54,6 +54,23 @@ import Testing
                 == ["c.yaml"])
     }
 
+    @Test func `what is kept already is not written again, and leftovers go all the same`() throws {
+        let files = ["policy.last-good", "policy.sources/0/a.yaml"].map { folder($0) }
+        let past = Date(timeIntervalSince1970: 1_000_000_000)
+        kept.keep(try bundle([source(0, "a.yaml")]))
+        for file in files {
+            try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: file)
+        }
+        try FileManager.default.createDirectory(
+            atPath: folder("policy.sources.old"), withIntermediateDirectories: true)
+        kept.keep(try bundle([source(0, "a.yaml")]))
+        for file in files {
+            let facts = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(facts[.modificationDate] as? Date == past)
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("policy.sources.old")))
+    }
+
     @Test func `a part of files that an interrupted write left is not used, and goes`() throws {
         for name in ["policy.sources.new/0", "policy.sources.old/0"] {
             try FileManager.default.createDirectory(
