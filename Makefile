@@ -28,7 +28,7 @@ BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 
 # What is installed. `swift build` links each program by itself, as a test's programs stay;
 # scripts/link links them once more, with one library, into .build/programs.
-PROGRAMS = keychaind keychain-auth keychain-tpm keychain-fido keychain-import keychain-prompter \
+PROGRAMS = keychaind keychain-auth keychain-broker keychain-tpm keychain-fido keychain-import keychain-prompter \
 	keychainctl keychainctl-policy keychainctl-import keychain-embedded security \
 	security-certificates keychain-credential keychain-secrets keychain-secrets-embedded
 

@@ -123,6 +123,7 @@ let package = Package(
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
         .target(name: "CAuthRecord", path: "auth-starter/record"),
+        .target(name: "CPeer", path: "auth-starter/peer"),
         .target(name: "CAuditRecord", path: "audit-keeper/record"),
 
         // Doors: one for each outside library.
@@ -143,6 +144,10 @@ let package = Package(
         library(
             "AuthenticationHandoff", ["CAuthRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("AuditHandoff", ["CAuditRecord", "KeychainLocalSocket"]),
+        library(
+            "ProcessBroker", ["CPeer", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel"]),
+        program(
+            "keychain-broker", ["KeychainLinuxSystem", "KeychainLocalSocket", "ProcessBroker"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
@@ -381,7 +386,8 @@ let package = Package(
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
-                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+                "LoginManager", "LoginRegistry", "ProcessBroker", "PromptedAuthentication",
+                "SessionVault",
             ]),
         program(
             "keychaind",
@@ -542,6 +548,12 @@ let package = Package(
             "AuthenticationHandoffTests",
             [
                 "AuthenticationHandoff", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "SystemTestSupport",
+            ]),
+        tests(
+            "ProcessBrokerTests",
+            [
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel", "ProcessBroker",
                 "SystemTestSupport",
             ]),
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +25,25 @@ int kc_forbid_dumping(void) {
 }
 
 int kc_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+int kc_keep_capabilities(uint64_t kept) {
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct has[2];
+    for (unsigned long number = 0; number < 64; number++) {
+        // Refused to a process without CAP_SETPCAP, whose programs gain nothing by other means.
+        if ((kept >> number & 1) == 0) prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+    }
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capget, &head, has) != 0) {
+        return -1;
+    }
+    for (int half = 0; half < 2; half++) {
+        has[half].permitted &= (uint32_t)(kept >> (32 * half));
+        has[half].effective = has[half].permitted;
+        has[half].inheritable = 0;
+    }
+    return (int)syscall(SYS_capset, &head, has);
+}
 
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
 

@@ -12,6 +12,7 @@ internal import Synchronization
 /// is checked that the program is still the same.
 package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
+    private let program: ProgramLook?
     private let label: SecurityLabel
     private let via: Caller.Via?
     private let directory: Directory
@@ -44,25 +45,30 @@ package final class CallerFacts: Sendable {
         package let groups: @Sendable (String) -> [String]?
         package let group: @Sendable (UInt32) -> String?
         package let names: NameGuard
+        package let looks: any ProcessLooks
         let digests = ExecutableDigests()
 
         package init(
             accounts: AccountNames, groups: @escaping @Sendable (String) -> [String]?,
-            group: @escaping @Sendable (UInt32) -> String?, names: NameGuard
+            group: @escaping @Sendable (UInt32) -> String?, names: NameGuard,
+            looks: any ProcessLooks
         ) {
             self.accounts = accounts
             self.groups = groups
             self.group = group
             self.names = names
+            self.looks = looks
         }
     }
 
-    /// `via` is the service that relays the program's requests.
+    /// `program` is nil for a process that can't be identified; `via` is the service that relays its
+    /// requests.
     package init(
-        _ process: PinnedProcess?, label: SecurityLabel, via: Caller.Via? = nil,
-        _ directory: Directory
+        _ process: PinnedProcess?, running program: ProgramLook?, label: SecurityLabel,
+        via: Caller.Via? = nil, _ directory: Directory
     ) {
         self.process = process
+        self.program = program
         self.label = label
         self.via = via
         self.directory = directory
@@ -131,7 +137,8 @@ package final class CallerFacts: Sendable {
         }
         // Reading a program's file costs more than all other facts.
         if asked.contains(.digest) {
-            facts[.digest] = fact(process.flatMap(directory.digests.digest))
+            facts[.digest] = fact(
+                process.flatMap { directory.digests.digest(of: $0, directory.looks) })
         }
         if let via {
             facts[ChoiceField.via] =
@@ -210,29 +217,29 @@ package final class CallerFacts: Sendable {
             facts[.app] = .known([PolicyText(name)])
             facts[.exe] = .unknown
         default:
-            let path = process?.executable().flatMap { TrustedPath.namesSameFile($0) ? $0 : nil }
-            let mayTell = process?.sharesOurNamespaces() ?? false
-            facts[.exe] = mayTell ? fact(path?.path) : .unknown
+            let mayTell = program.map { $0.isInOurNamespaces && $0.isAtItsPath } ?? false
+            facts[.exe] = mayTell ? fact(program?.path) : .unknown
         }
         if case .trustedExecutable = caller.identity {
             facts[.trustedExe] = .known(true)
         } else if facts[.exe] == .unknown {
             facts[.trustedExe] = .unknown
         } else {
-            let executable = process?.executable()
-            facts[.trustedExe] = executable.map { .known(TrustedPath.isTrusted($0)) } ?? .unknown
+            let executable = program?.executable
+            facts[.trustedExe] =
+                executable == nil ? .unknown : .known(program?.isTrusted ?? false)
         }
     }
 
     private func addControlGroup(to facts: inout PolicyFacts, _ caller: Caller) {
-        guard let process, let group = process.cgroup().flatMap(ControlGroup.init) else {
+        guard let group = process?.cgroup().flatMap(ControlGroup.init) else {
             for field in [TextField.unit, .slice, .userUnit] { facts[field] = .unknown }
             return
         }
         facts[.unit] = .absent
         if let unit = group.unit {
             let isGuarded = directory.names.guards(unit: unit, of: caller.user) {
-                CallerResolver.runsRootsFile(process)
+                program?.isTrusted ?? false
             }
             facts[.unit] = isGuarded ? .known([PolicyText(unit)]) : .unknown
         }

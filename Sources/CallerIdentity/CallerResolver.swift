@@ -10,29 +10,34 @@ internal import LoginManager
 /// (docs/design/identity.md). A class, as each request passes it on.
 package final class CallerResolver: Sendable {
     let sessions: SessionRegistry
+    package let looks: any ProcessLooks
     private let screens: ScreenLocks
     private let names: NameGuard
 
-    package init(sessions: SessionRegistry, screens: ScreenLocks, names: NameGuard) {
+    package init(
+        sessions: SessionRegistry, looks: any ProcessLooks, screens: ScreenLocks, names: NameGuard
+    ) {
         self.sessions = sessions
+        self.looks = looks
         self.screens = screens
         self.names = names
     }
 
-    /// Resolves the peer before a byte is read from the connection.
-    package func resolve(_ connection: ServerConnection) -> Caller {
+    /// Resolves the peer before a byte is read from the connection. `program` is nil for a process that
+    /// can't be identified.
+    package func resolve(_ connection: ServerConnection, running program: ProgramLook?) -> Caller {
         resolve(
-            connection.process, connection.peer.pid, of: connection.peer.user,
+            connection.process, connection.peer.pid, running: program, of: connection.peer.user,
             label: connection.peerLabel())
     }
 
-    /// Resolves a process as if it were at the other end of a connection; nil for a process that
-    /// can't be identified.
+    /// Resolves a process as if it were at the other end of a connection.
     func resolve(
-        _ process: PinnedProcess?, _ id: Int32, of user: UInt32, label: SecurityLabel
+        _ process: PinnedProcess?, _ id: Int32, running program: ProgramLook?, of user: UInt32,
+        label: SecurityLabel
     ) -> Caller {
-        let identity = process.map {
-            Self.identity(of: $0, user: user, label: label, names)
+        let identity = process.flatMap { process in
+            program.map { Self.identity(of: process, running: $0, user: user, label: label, names) }
         }
         return caller(
             process, id, of: user, identity ?? .unknown,
@@ -41,8 +46,10 @@ package final class CallerResolver: Sendable {
 
     /// Resolves a program that a deputy relays. All programs that can't be told apart share a
     /// group.
-    package func resolve(relayed process: PinnedProcess, of user: UInt32) -> Caller {
-        let identity = RelayedIdentity.identity(of: process)
+    package func resolve(
+        relayed process: PinnedProcess, running program: ProgramLook, of user: UInt32
+    ) -> Caller {
+        let identity = RelayedIdentity.identity(of: process, running: program, looks)
         return caller(
             process, process.id, of: user, identity,
             groups: [identity.identifier ?? RelayedIdentity.unidentified], via: .secretService)
@@ -51,9 +58,10 @@ package final class CallerResolver: Sendable {
     /// Resolves an application that a relayed process makes requests for; nil unless the process is
     /// the desktop's portal.
     package func resolve(
-        _ application: PortalApplication, for process: PinnedProcess, of user: UInt32
+        _ application: PortalApplication, for process: PinnedProcess,
+        running program: ProgramLook, of user: UInt32
     ) -> Caller? {
-        guard DesktopPortal.runs(process) else { return nil }
+        guard DesktopPortal.runs(process, program, looks) else { return nil }
         let name = application.identifier
         return caller(
             process, process.id, of: user, .sandbox(name), groups: [name], via: .portal)
@@ -149,41 +157,44 @@ package final class CallerResolver: Sendable {
     func guards(unit: String, of caller: Caller, _ process: PinnedProcess?) -> Bool {
         // No unit's name counts for a relayed program.
         guard caller.via == nil, let process else { return false }
-        return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
+        return names.guards(unit: unit, of: caller.user) {
+            looks.program(of: process)?.isTrusted ?? false
+        }
     }
 
     /// The identity of a program, by the strongest name that holds. An executable's path counts
     /// only where it names the same file to the daemon as to the program.
     package static func identity(
-        of process: PinnedProcess, user: UInt32, label: SecurityLabel, _ names: NameGuard
+        of process: PinnedProcess, running program: ProgramLook, user: UInt32,
+        label: SecurityLabel, _ names: NameGuard
     ) -> Caller.Identity {
         if let domain = label.serviceDomain, names.guardsDomain(of: user) {
             return .label(domain)
         }
         // No program can leave its own control group, so its namespaces don't matter here.
         if let unit = process.cgroup().flatMap(SystemUnit.name),
-            names.guards(unit: unit, of: user, runsRootsFile: { runsRootsFile(process) })
+            names.guards(unit: unit, of: user, runsRootsFile: { program.isTrusted })
         {
             return .unit(unit)
         }
-        guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
-        else { return .unknown }
-        if let snap = label.snap(executable) { return .label(snap) }
-        guard process.sharesOurNamespaces(), user == 0 || process.hasTheRightsOfItsFile
-        else { return .unknown }
-        return TrustedPath.isTrusted(executable)
-            ? .trustedExecutable(executable.path) : .executable(executable.path)
+        guard program.isAtItsPath, let path = program.path else { return .unknown }
+        if let snap = label.snap(program) { return .label(snap) }
+        guard program.isInOurNamespaces, user == 0 || program.hasTheRightsOfItsFile else {
+            return .unknown
+        }
+        return program.isTrusted ? .trustedExecutable(path) : .executable(path)
     }
+}
 
-    static func runsRootsFile(_ process: PinnedProcess) -> Bool {
-        process.executable().map(TrustedPath.isTrusted) ?? false
-    }
+extension ProgramLook {
+    /// Whether the process has the rights that its file gives, if it gives any.
+    fileprivate var hasTheRightsOfItsFile: Bool { rights == .none || rights == .held }
 }
 
 /// The parts of an identity that a running program could change, compared before each answer.
 package final class ProcessFacts: Sendable {
-    /// Held open: otherwise the number of a deleted executable would go to the next file.
-    private let held: HeldExecutable?
+    /// The program as it was looked at first.
+    package let program: ProgramLook
     private let process: PinnedProcess
     /// Compared by its number, or else by the lines of its file, which cost ten times as much.
     private let controlGroup: UInt64?
@@ -192,24 +203,25 @@ package final class ProcessFacts: Sendable {
     /// nil where AppArmor is not enabled.
     private let label: (file: ProcessFile, lines: [UInt8])?
 
-    package init(_ process: PinnedProcess) {
+    /// nil where the process has ended, or can't be looked at now.
+    package init?(_ process: PinnedProcess, _ looks: any ProcessLooks) {
+        guard let program = looks.program(of: process) else { return nil }
+        self.program = program
         self.process = process
-        held = process.heldExecutable()
         controlGroup = process.controlGroupNumber
         controlGroups = controlGroup == nil ? process.openControlGroups() : nil
         lines = controlGroups?.lines()
         label = process.openAppArmorLabel().flatMap { file in file.lines().map { (file, $0) } }
     }
 
-    package var executable: ExecutableFacts? { held?.facts }
+    package var executable: ExecutableFacts? { program.executable }
 
-    /// Whether the process is alive, runs the same file, and is in the same control group and under
-    /// the same AppArmor profile.
+    /// Whether the process is alive, has executed no other program, and is in the same control group
+    /// and under the same AppArmor profile.
     package func hold() -> Bool {
-        // An ended process runs no file; one whose file can't be read is checked to be alive.
-        guard held != nil || process.isAlive, process.runs(executable),
-            label.map({ $0.file.holds($0.lines) }) ?? true
-        else { return false }
+        guard program.image?.lasts ?? false, label.map({ $0.file.holds($0.lines) }) ?? true else {
+            return false
+        }
         if let controlGroup { return process.controlGroupNumber == controlGroup }
         guard let controlGroups else { return process.cgroup() == nil }
         return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)

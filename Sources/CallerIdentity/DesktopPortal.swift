@@ -9,10 +9,13 @@ internal import KeychainModel
 /// portal's process, as any other process of its user; no program inside a sandbox can.
 enum DesktopPortal {
     /// Whether the process runs the installed portal, a file of root's.
-    static func runs(_ process: PinnedProcess) -> Bool {
-        guard case .trustedExecutable(let path) = RelayedIdentity.identity(of: process) else {
-            return false
-        }
+    static func runs(
+        _ process: PinnedProcess, _ program: ProgramLook, _ looks: any ProcessLooks
+    ) -> Bool {
+        guard
+            case .trustedExecutable(let path) = RelayedIdentity.identity(
+                of: process, running: program, looks)
+        else { return false }
         return PortalApplication.portals.contains(path)
     }
 }

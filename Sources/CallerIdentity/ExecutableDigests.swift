@@ -14,8 +14,8 @@ final class ExecutableDigests: Sendable {
     private let known = Mutex<[OpenedExecutable.Version: String]>([:])
 
     /// The digest as policies write it; nil where the file can't be read.
-    func digest(of process: PinnedProcess) -> String? {
-        guard let file = process.openExecutable(), let version = file.version,
+    func digest(of process: PinnedProcess, _ looks: any ProcessLooks) -> String? {
+        guard let file = looks.openExecutable(of: process), let version = file.version,
             version.size <= Self.longest
         else { return nil }
         if let digest = known.withLock({ $0[version] }) { return digest }

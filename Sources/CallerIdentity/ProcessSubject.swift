@@ -26,14 +26,16 @@ package struct ProcessSubject {
     ) throws(RequestError) {
         guard let id = Int32(exactly: id), let process = PinnedProcess(pid: id, pidfd: nil),
             let credentials = process.credentials(),
-            user == 0 || (credentials.effectiveUser == user && !credentials.hasForeignRights)
+            user == 0 || (credentials.effectiveUser == user && !credentials.hasForeignRights),
+            // Looked at before the name is resolved, as for a connection.
+            let parts = ProcessFacts(process, resolver.looks)
         else { throw .state(.notFound) }
         self.process = process
-        // Read before the name is resolved, as for a connection.
-        parts = ProcessFacts(process)
+        self.parts = parts
         label = process.securityLabel()
-        caller = resolver.resolve(process, id, of: credentials.effectiveUser, label: label)
-        callerFacts = CallerFacts(process, label: label, directory)
+        caller = resolver.resolve(
+            process, id, running: parts.program, of: credentials.effectiveUser, label: label)
+        callerFacts = CallerFacts(process, running: parts.program, label: label, directory)
         session = resolver.sessionAttributes(caller, process)
         controlGroup = process.cgroup().flatMap(ControlGroup.init)
     }
@@ -91,11 +93,12 @@ package struct ProcessSubject {
     }
 
     private var ofProgram: String {
-        guard let executable = process.executable() else {
+        let program = parts.program
+        guard program.executable != nil else {
             return "the program's file was deleted or replaced, or can't be read"
         }
-        if !TrustedPath.namesSameFile(executable) { return "its path leads to another file now" }
-        if !process.sharesOurNamespaces() {
+        if !program.isAtItsPath { return "its path leads to another file now" }
+        if !program.isInOurNamespaces {
             return "it is in a container or sandbox, where paths mean other files"
         }
         return "it is known by another name"

@@ -11,31 +11,30 @@ enum RelayedIdentity {
     /// The access group of all programs that can't be told apart.
     static let unidentified = "bus:unidentified"
 
-    static func identity(of process: PinnedProcess) -> Caller.Identity {
-        guard let credentials = process.credentials(), !credentials.hasForeignRights else {
-            return .unknown
-        }
-        guard let executable = process.executable() else { return ofUsersFileSystem(process) }
+    static func identity(
+        of process: PinnedProcess, running program: ProgramLook, _ looks: any ProcessLooks
+    ) -> Caller.Identity {
+        guard let credentials = process.credentials(), !credentials.hasForeignRights,
+            let path = program.path
+        else { return .unknown }
+        guard let executable = program.executable else { return ofUsersFileSystem(path, program) }
         if FlatpakProxy.isProxy(executable) {
-            return FlatpakProxy.application(of: process).map { .sandbox("flatpak:" + $0) }
+            return FlatpakProxy.application(of: process, looks).map { .sandbox("flatpak:" + $0) }
                 ?? .unknown
         }
-        guard TrustedPath.namesSameFile(executable) else { return .unknown }
-        if let snap = process.securityLabel().snap(executable) { return .label(snap) }
-        guard process.sharesOurNamespaces(), !process.runsFileThatGivesRights else {
-            return .unknown
-        }
-        if let name = MovingPath.name(executable.path) { return .executable(name) }
-        return TrustedPath.isTrusted(executable)
-            ? .trustedExecutable(executable.path) : .executable(executable.path)
+        guard program.isAtItsPath else { return .unknown }
+        if let snap = process.securityLabel().snap(program) { return .label(snap) }
+        guard program.isInOurNamespaces, program.rights == .none else { return .unknown }
+        if let name = MovingPath.name(path) { return .executable(name) }
+        return program.isTrusted ? .trustedExecutable(path) : .executable(path)
     }
 
     /// The identity of a file on its user's own file system, which shows it to no other user: only
     /// the path is known.
-    private static func ofUsersFileSystem(_ process: PinnedProcess) -> Caller.Identity {
-        guard process.sharesOurNamespaces(), let path = process.executablePath(),
-            let name = MovingPath.name(path)
-        else { return .unknown }
+    private static func ofUsersFileSystem(
+        _ path: String, _ program: ProgramLook
+    ) -> Caller.Identity {
+        guard program.isInOurNamespaces, let name = MovingPath.name(path) else { return .unknown }
         return .executable(name)
     }
 }
@@ -98,7 +97,6 @@ extension UInt8 {
 /// be one program of root's, and share its items.
 enum FlatpakProxy {
     private static let programs = ["/usr/bin/xdg-dbus-proxy", "/usr/libexec/xdg-dbus-proxy"]
-    private static let file = ".flatpak-info"
     private static let longestFile = 64 * 1024
     private static let longestName = 255
 
@@ -107,8 +105,9 @@ enum FlatpakProxy {
     }
 
     /// The application that the file at the proxy's root names; nil where there is none.
-    static func application(of proxy: PinnedProcess) -> String? {
-        guard let bytes = proxy.readAtRoot(file, limit: longestFile), bytes.count < longestFile
+    static func application(of proxy: PinnedProcess, _ looks: any ProcessLooks) -> String? {
+        guard let bytes = looks.sandboxFile(of: proxy)?.contents(limit: longestFile),
+            bytes.count < longestFile
         else { return nil }
         return application(String(decoding: bytes, as: UTF8.self))
     }

@@ -61,12 +61,12 @@ extension SecurityLabel {
     /// profile (and every user can make a scope with snapd's name). So the executable, which must
     /// be the very file that root mounted under `/snap`, names the snap, and the profile must
     /// agree.
-    func snap(_ executable: ExecutableFacts) -> String? {
-        let parts = executable.path.split(separator: "/", maxSplits: 2)
+    func snap(_ program: ProgramLook) -> String? {
+        let parts = (program.path ?? "").split(separator: "/", maxSplits: 2)
         // Safe: the count is checked first.
         guard parts.count == 3, parts[0] == "snap", case .appArmor(let label) = self,
             label.hasPrefix("snap.\(parts[1])."), label.hasSuffix(" (enforce)"),
-            TrustedPath.isTrusted(executable)
+            program.isTrusted
         else { return nil }
         // Safe: the count was checked.
         return "snap:" + parts[1]

@@ -41,16 +41,13 @@ final class ConnectionLimits: Sendable {
     }
 
     private let accounts: AccountNames
-    private let program: @Sendable (Int32) -> String
+    private let program: @Sendable (Int32) -> String?
     private let open = Mutex<[Part: Held]>([:])
     let users = ConnectedUsers()
 
     /// `program` gives the path of the file that a process runs, without a look at any file system
-    /// that could hang. Processes that are gone count as one program.
-    init(
-        _ accounts: AccountNames,
-        program: @escaping @Sendable (Int32) -> String = { ProcessProgram.path(of: $0) ?? "" }
-    ) {
+    /// that could hang; nil for a process that is gone.
+    init(_ accounts: AccountNames, program: @escaping @Sendable (Int32) -> String?) {
         self.accounts = accounts
         self.program = program
     }
@@ -61,7 +58,8 @@ final class ConnectionLimits: Sendable {
             if accounts.isKnown(peer.user) { .user(peer.user) } else {
                 accounts.isKnownAbsent(peer.user) ? .withoutAccount : .unknown
             }
-        let program = program(peer.pid)
+        // Processes that are gone count as one program.
+        let program = program(peer.pid) ?? ""
         return begin(part, program) ? Place(part, peer, program, self) : nil
     }
 

@@ -16,6 +16,7 @@ internal import KeychainVaults
 internal import KeyringStore
 internal import LoginManager
 internal import LoginRegistry
+internal import ProcessBroker
 internal import PromptedAuthentication
 internal import SessionVault
 internal import Synchronization
@@ -98,10 +99,13 @@ package final class Daemon: Sendable {
         serviceParts.audit = audit
         let service = KeychainService(serviceParts)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
+        let looks = BrokerLooks(
+            path: plan.folders.runtime + "/" + DaemonPlan.brokerSocket, log: plan.log)
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accounts.groups, group: plan.accounts.groupName,
-            names: names)
-        let resolver = CallerResolver(sessions: sessions, screens: screens, names: names)
+            names: names, looks: looks)
+        let resolver = CallerResolver(
+            sessions: sessions, looks: looks, screens: screens, names: names)
         plan.policy.onFacts { [policy = plan.policy] process, user throws(RequestError) in
             try ProcessSubject(process, for: user, resolver, directory)
                 .words(askedBy: policy.now.judge.policy)
@@ -113,14 +117,16 @@ package final class Daemon: Sendable {
         let parts = DaemonParts(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
-            audit: audit, log: plan.log)
+            looks: looks, audit: audit, log: plan.log)
         let handler = Logins(
             parts, outOfStep: PasswordMismatch(keyring: keyring),
             unasked: PasswordlessUnlock(
                 parts, directory: directory, policy: plan.policy, screens: screens),
             hasEmptyPassword: plan.accounts.hasEmptyPassword)
-        logins = LoginServer(plan.listeners.logins, .login, logins: handler, accounts: accounts)
-        offers = LoginServer(plan.listeners.offers, .offer, logins: handler, accounts: accounts)
+        logins = LoginServer(
+            plan.listeners.logins, .login, logins: handler, accounts: accounts, looks: looks)
+        offers = LoginServer(
+            plan.listeners.offers, .offer, logins: handler, accounts: accounts, looks: looks)
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
+internal import KeychainLinuxSystem
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
@@ -16,6 +17,7 @@ struct DaemonParts: Sendable {
     let evidence: EvidenceStore
     let guesses: UnlockThrottle
     let accounts: AccountNames
+    let looks: any ProcessLooks
     let audit: AuditLog
     let log: @Sendable (String) -> Void
 }

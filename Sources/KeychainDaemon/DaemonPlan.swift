@@ -76,6 +76,8 @@ package struct DaemonPlan: Sendable {
 
     /// The socket of `keychain-auth-starter` in the runtime folder.
     package static let starterSocket = "auth.sock"
+    /// The socket of `keychain-broker` in the runtime folder.
+    package static let brokerSocket = "broker.sock"
     /// The socket of `keychain-audit` in the runtime folder.
     package static let auditSocket = "audit.sock"
     /// The folder of `keychain-audit` in the state folder.

@@ -22,11 +22,14 @@ package final class LoginServer: Sendable {
     private let logins: Logins
     private let limits: ConnectionLimits
 
-    init(_ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames) {
+    init(
+        _ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames,
+        looks: any ProcessLooks
+    ) {
         self.listener = listener
         self.kind = kind
         self.logins = logins
-        limits = ConnectionLimits(accounts)
+        limits = ConnectionLimits(accounts, program: looks.path)
     }
 
     package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }

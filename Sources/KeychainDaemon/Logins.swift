@@ -27,6 +27,7 @@ final class Logins: Sendable {
     private let outOfStep: PasswordMismatch
     private let unasked: PasswordlessUnlock
     private let accounts: AccountNames
+    private let looks: any ProcessLooks
     private let hasEmptyPassword: @Sendable (String) -> Bool
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -46,6 +47,7 @@ final class Logins: Sendable {
         self.outOfStep = outOfStep
         self.unasked = unasked
         accounts = parts.accounts
+        looks = parts.looks
         self.hasEmptyPassword = hasEmptyPassword
         audit = parts.audit
         log = parts.log
@@ -288,7 +290,7 @@ final class Logins: Sendable {
 
     /// The audit subject of the program that the PAM module runs in.
     private func subject(_ user: UInt32, _ host: Int32) -> AuditLog.Subject {
-        let path = PinnedProcess(pid: host, pidfd: nil)?.executable()?.path
+        let path = looks.path(of: host)
         return AuditLog.Subject(
             user: user, process: host, program: path.map { "exe:" + $0 } ?? "unknown",
             session: nil)

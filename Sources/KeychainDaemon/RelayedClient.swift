@@ -51,7 +51,7 @@ final class RelayedClient: Client {
     func terminal() -> ProofOrigin.Terminal? { ProofOrigin.Terminal(program.process) }
 
     func descends(from process: ProofOrigin.Process) -> Bool {
-        process.isAncestor(of: program.process)
+        process.isAncestor(of: program.process, connected.looks)
     }
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {

@@ -13,25 +13,26 @@ final class RelayedProgram: Sendable {
     let caller: Caller
     private let context = AuthenticationContext()
     private let facts: ProcessFacts
-    /// The path of the program, where its file can't be read.
-    private let path: String?
 
-    /// nil where an application is named that the process may not speak for.
+    /// nil where an application is named that the process may not speak for, and for a process that
+    /// has ended or can't be looked at now.
     init?(
         _ process: PinnedProcess, of user: UInt32, for application: PortalApplication?,
         _ resolver: CallerResolver, _ directory: CallerFacts.Directory
     ) {
-        self.process = process
-        // Read before the name is resolved: a process that executes another program in between is
+        // Looked at before the name is resolved: a process that executes another program in between is
         // then seen to have changed.
-        facts = ProcessFacts(process)
-        path = facts.executable == nil ? process.executablePath() : nil
+        guard let facts = ProcessFacts(process, resolver.looks) else { return nil }
+        let program = facts.program
         let caller =
-            application.map { resolver.resolve($0, for: process, of: user) }
-            ?? resolver.resolve(relayed: process, of: user)
+            application.map { resolver.resolve($0, for: process, running: program, of: user) }
+            ?? resolver.resolve(relayed: process, running: program, of: user)
         guard let caller else { return nil }
+        self.process = process
+        self.facts = facts
         self.caller = caller
-        callerFacts = CallerFacts(process, label: .none, via: caller.via, directory)
+        callerFacts = CallerFacts(
+            process, running: program, label: .none, via: caller.via, directory)
     }
 
     var executable: ExecutableFacts? { facts.executable }
@@ -44,10 +45,8 @@ final class RelayedProgram: Sendable {
         return own
     }
 
-    /// Whether the process is alive, runs the same file, and is in the same control group.
-    func isUnchanged() -> Bool {
-        facts.hold() && (facts.executable != nil || process.executablePath() == path)
-    }
+    /// Whether the process is alive, has executed no other program, and is in the same control group.
+    func isUnchanged() -> Bool { facts.hold() }
 }
 
 /// The programs that deputies have introduced, each under a number that is valid for that deputy

@@ -56,7 +56,7 @@ package final class RequestServer: Sendable {
         self.service = service
         self.resolver = resolver
         self.directory = directory
-        limits = ConnectionLimits(directory.accounts)
+        limits = ConnectionLimits(directory.accounts, program: resolver.looks.path)
         users = limits.users
         peers = RelayedPeers { [changes = service.changes] in
             changes.forget($0.process, of: $0.user)
@@ -79,14 +79,15 @@ package final class RequestServer: Sendable {
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let hasAccount = place.hasAccount() else { return }
         guard let connection = try? ServerConnection(descriptor) else { return }
-        // Read before the name is resolved: a peer that executes another program in between is then
-        // seen to have changed.
-        let facts = connection.process.map(ProcessFacts.init)
-        let caller = resolver.resolve(connection)
-        let program = ConnectedProgram(
-            connection: connection, facts: facts,
-            callerFacts: CallerFacts(
-                connection.process, label: connection.peerLabel(), directory))
+        // Looked at before the name is resolved: a peer that executes another program in between is
+        // then seen to have changed. One that can't be looked at is not taken for any program.
+        var facts: ProcessFacts?
+        if let process = connection.process {
+            facts = ProcessFacts(process, resolver.looks)
+            guard facts != nil else { return }
+        }
+        let program = ConnectedProgram(connection, facts, directory)
+        let caller = resolver.resolve(connection, running: program.facts?.program)
         let deputy =
             deputyProgram.isDeputy(connection.peer)
             ? DeputyConnection(connection, peers, resolver, directory) : nil
@@ -133,7 +134,7 @@ package final class RequestServer: Sendable {
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
                     connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
-                    drawsWindows: showsWindows)
+                    drawsWindows: showsWindows, otherReader: resolver.looks.otherReader)
                 serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     // The prompter's turn is held meanwhile, so that no question is sent before
                     // `.registered`.
@@ -144,7 +145,9 @@ package final class RequestServer: Sendable {
                 }
                 return
             case .attachPrompter(let challenge):
-                let prompter = Prompter(connection, at: .terminal(of: caller))
+                let prompter = Prompter(
+                    connection, at: .terminal(of: caller),
+                    otherReader: resolver.looks.otherReader)
                 serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     try prompters.attach(prompter, challenge: challenge)
                 }
@@ -334,13 +337,19 @@ package final class RequestServer: Sendable {
 /// request passes it on.
 final class ConnectedProgram: Sendable {
     let connection: ServerConnection
+    /// nil for a process that can't be identified, as one in another process namespace.
     let facts: ProcessFacts?
     let callerFacts: CallerFacts
+    let looks: any ProcessLooks
 
-    init(connection: ServerConnection, facts: ProcessFacts?, callerFacts: CallerFacts) {
+    init(
+        _ connection: ServerConnection, _ facts: ProcessFacts?, _ directory: CallerFacts.Directory
+    ) {
         self.connection = connection
         self.facts = facts
-        self.callerFacts = callerFacts
+        callerFacts = CallerFacts(
+            connection.process, running: facts?.program, label: connection.peerLabel(), directory)
+        looks = directory.looks
     }
 }
 
@@ -388,7 +397,7 @@ final class RemoteClient: Client {
     }
 
     func descends(from process: ProofOrigin.Process) -> Bool {
-        connection.process.map(process.isAncestor) ?? false
+        connection.process.map { process.isAncestor(of: $0, program.looks) } ?? false
     }
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {

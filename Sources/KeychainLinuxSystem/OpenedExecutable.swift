@@ -12,9 +12,9 @@ package struct OpenedExecutable: Sendable {
         let written: [Int]
     }
 
-    private let descriptor: Descriptor
+    package let descriptor: Descriptor
 
-    init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+    package init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
     /// nil for anything but a regular file.
     package var version: Version? {
@@ -38,6 +38,9 @@ package struct OpenedExecutable: Sendable {
     /// Whether a process with these credentials has the rights that the file gives: its user where
     /// it is setuid, its group where it is setgid, and some capability where it bears any. False
     /// also where that can't be told.
+    ///
+    /// A process in a user namespace of its own may name any file as its executable (prctl(2),
+    /// PR_SET_MM_MAP) for another one that shares its memory: with the name come no rights.
     func hasGivenItsRights(to process: ProcessCredentials) -> Bool {
         var status = stat()
         // Safe: the structure is this function's own.

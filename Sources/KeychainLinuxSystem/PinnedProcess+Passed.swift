@@ -21,7 +21,7 @@ extension PinnedProcess {
     /// The path of the program as the kernel reports it, even where the file can't be opened, as in
     /// a file system of its user's. nil for a deleted file.
     package func executablePath() -> String? {
-        guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)") else {
+        guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(FileLink.deleted) else {
             return nil
         }
         return path
@@ -29,21 +29,6 @@ extension PinnedProcess {
 
     package func credentials() -> ProcessCredentials? {
         read("status", limit: Self.longestStatus).flatMap { ProcessCredentials($0, process: id) }
-    }
-
-    /// Whether the program's file gives rights to each process that runs it; true also where that
-    /// can't be told.
-    package var runsFileThatGivesRights: Bool {
-        guard let file = openExecutable() else { return true }
-        return file.givesRights
-    }
-
-    /// Whether the process has the rights that its file gives, if it gives any. A process in a user
-    /// namespace of its own may name any file as its executable (prctl(2), PR_SET_MM_MAP) for
-    /// another one that shares its memory: with the name come no rights.
-    package var hasTheRightsOfItsFile: Bool {
-        guard let file = openExecutable() else { return false }
-        return !file.givesRights || credentials().map(file.hasGivenItsRights) ?? false
     }
 
     /// The words after the name of a line.

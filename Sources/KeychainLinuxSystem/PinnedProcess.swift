@@ -3,46 +3,6 @@ internal import CKeychainLinux
 internal import Glibc
 internal import Synchronization
 
-/// The file a process runs.
-package struct ExecutableFacts: Sendable, Equatable {
-    package let path: String
-    package let device: UInt64
-    package let inode: UInt64
-
-    package init(path: String, device: UInt64, inode: UInt64) {
-        self.path = path
-        self.device = device
-        self.inode = inode
-    }
-}
-
-/// The file a process runs, kept open: meanwhile no other file gets its inode number.
-package struct HeldExecutable: Sendable {
-    package let facts: ExecutableFacts
-    private let file: Descriptor
-
-    /// nil where the file has no path any more.
-    fileprivate init?(_ file: Descriptor) {
-        // The path is read of the open file itself: a process that executes another program
-        // meanwhile can't lend it that program's path.
-        guard let path = link(AT_FDCWD, "/proc/self/fd/\(file.number)"), path.hasPrefix("/"),
-            !path.hasSuffix(" (deleted)"), let identity = FileNumbers(file.number, "")
-        else { return nil }
-        facts = ExecutableFacts(path: path, device: identity.device, inode: identity.inode)
-        self.file = file
-    }
-
-    /// The same file, opened for reading. nil where its path leads to another file here: then it may
-    /// lie in a file system that its user brought, which may never answer.
-    fileprivate func opened() -> OpenedExecutable? {
-        guard TrustedPath.namesSameFile(facts) else { return nil }
-        // Safe: the path of a descriptor that is held; the new descriptor has an owner at once.
-        let number = unsafe open(
-            "/proc/self/fd/\(file.number)", O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        return number < 0 ? nil : OpenedExecutable(Descriptor(owning: number))
-    }
-}
-
 /// A process that stays the same while this value lives: its number may be reused, but this value
 /// never refers to the new process.
 package final class PinnedProcess: Sendable {
@@ -73,6 +33,8 @@ package final class PinnedProcess: Sendable {
     }
 
     package var pidfdNumber: Int32 { pidfd.number }
+    /// The pidfd.
+    package var descriptor: Descriptor { pidfd }
     var folderNumber: Int32 { folder.number }
 
     /// The number of the process's control group in the unified hierarchy, which no other group has
@@ -90,29 +52,11 @@ package final class PinnedProcess: Sendable {
 
     /// nil when it can't be read or the file was deleted.
     package func executable() -> ExecutableFacts? {
-        guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)"),
-            let identity = FileNumbers(folder.number, "exe")
-        else { return nil }
+        guard let path = executablePath(), let identity = FileNumbers(folder.number, "exe") else {
+            return nil
+        }
         return ExecutableFacts(path: path, device: identity.device, inode: identity.inode)
     }
-
-    /// The program's file, kept open.
-    package func heldExecutable() -> HeldExecutable? {
-        // Safe: Swift's text is passed with a zero at its end, for the call alone.
-        let number = unsafe kc_hold_file(folder.number, "exe")
-        return number < 0 ? nil : HeldExecutable(Descriptor(owning: number))
-    }
-
-    /// Whether the process runs this very file, which is kept open meanwhile; nil stands for a file
-    /// that can't be read. The file may have another name by now, or none.
-    package func runs(_ facts: ExecutableFacts?) -> Bool {
-        guard let facts else { return executable() == nil }
-        guard let identity = FileNumbers(folder.number, "exe") else { return false }
-        return identity.device == facts.device && identity.inode == facts.inode
-    }
-
-    /// The program's file, opened for reading; nil where its path names another file here.
-    package func openExecutable() -> OpenedExecutable? { heldExecutable()?.opened() }
 
     /// Whether paths and process numbers mean the same to the process as to this one.
     package func sharesOurNamespaces() -> Bool {
@@ -192,7 +136,7 @@ package final class PinnedProcess: Sendable {
         return number
     }
 
-    func link(_ name: String) -> String? { KeychainLinuxSystem.link(folder.number, name) }
+    func link(_ name: String) -> String? { FileLink.target(folder.number, name) }
 
     func read(_ name: String, limit: Int) -> [UInt8]? {
         // Safe: opens below the pinned folder, reads at most `limit` bytes.
@@ -207,7 +151,7 @@ package final class PinnedProcess: Sendable {
 }
 
 /// The numbers of a file that a program chose, without a look that could wait for its file system.
-private struct FileNumbers {
+struct FileNumbers {
     private(set) var device: UInt64 = 0
     private(set) var inode: UInt64 = 0
 
@@ -220,15 +164,21 @@ private struct FileNumbers {
     }
 }
 
-/// The target of the symbolic link; nil where it can't be read or is no text.
-private func link(_ folder: Int32, _ name: String) -> String? {
-    // Safe: the kernel writes at most the buffer's length.
-    unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
-        let count = unsafe readlinkat(
-            folder, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        return unsafe String(
-            validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
+/// Symbolic links below `/proc` that lead to files.
+enum FileLink {
+    /// What the kernel writes behind the path of a file that was deleted.
+    static let deleted = " (deleted)"
+
+    /// The target of the link; nil where it can't be read or is no text.
+    static func target(_ folder: Int32, _ name: String) -> String? {
+        // Safe: the kernel writes at most the buffer's length.
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = unsafe readlinkat(
+                folder, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!, buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return unsafe String(
+                validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
+        }
     }
 }
 

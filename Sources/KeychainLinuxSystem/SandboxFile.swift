@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A small file at the root of a process's own view of the file systems.
+/// The file at the root of a process's own view of the file systems in which Flatpak names the
+/// application.
 ///
-/// The process's user can arrange that view. A file there is read only from a file system of the
+/// The process's user can arrange that view. A file there is opened only from a file system of the
 /// kernel's own: one of the user's (FUSE), or one on another machine, answers whenever it likes.
+package struct SandboxFile: Sendable {
+    static let name = ".flatpak-info"
+
+    package let descriptor: Descriptor
+
+    package init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// At most `limit` bytes of it; nil where it is empty or can't be read.
+    package func contents(limit: Int) -> [UInt8]? {
+        withExtendedLifetime(descriptor) {
+            KernelFile.read("/proc/self/fd/\(descriptor.number)", limit: limit)
+        }
+    }
+}
+
 extension PinnedProcess {
     private static let longestMounts = 512 * 1024
     private static let own: Set<Substring> = [
@@ -12,15 +28,12 @@ extension PinnedProcess {
         "zfs",
     ]
 
-    /// At most `limit` bytes of the regular file of that name; nil where there is none, or its file
-    /// system is unknown.
-    package func readAtRoot(_ name: String, limit: Int) -> [UInt8]? {
-        guard let kind = fileSystem(of: "/" + name), Self.own.contains(kind),
-            let file = open(name)
-        else { return nil }
-        return withExtendedLifetime(file) {
-            KernelFile.read("/proc/self/fd/\(file.number)", limit: limit)
+    /// nil where there is no such regular file, or its file system is unknown.
+    package func openSandboxFile() -> SandboxFile? {
+        guard let kind = fileSystem(of: "/" + SandboxFile.name), Self.own.contains(kind) else {
+            return nil
         }
+        return open(SandboxFile.name).map(SandboxFile.init)
     }
 
     private func open(_ name: String) -> Descriptor? {

@@ -25,6 +25,8 @@ package struct SharedTerminal: Sendable {
         case reader(Reader)
         /// The user has more processes or open files than can be looked at.
         case notInTime
+        /// Nothing could be looked at.
+        case unknown
     }
 
     /// Which of several terminals with the same number it is.
@@ -45,9 +47,9 @@ package struct SharedTerminal: Sendable {
     /// Pseudoterminals, whose numbers mean another terminal on each file system of theirs.
     private static let pseudoterminals: ClosedRange<UInt32> = 136...143
 
-    private let user: UInt32
-    private let device: UInt32
-    private let session: Int32
+    package let user: UInt32
+    package let device: UInt32
+    package let session: Int32
 
     /// The terminal with the device number of `ProcessStatus.ttyNumber`, at which the user is asked.
     package init(device: UInt32, session: Int32, user: UInt32) {

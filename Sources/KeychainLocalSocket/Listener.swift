@@ -60,6 +60,22 @@ package final class Listener: Sendable {
         bound = nil
     }
 
+    /// The socket for connections of whole records that a process of root's passed as this descriptor;
+    /// nil where it is none.
+    package static func inheritedRecords(_ number: Int32) -> Listener? {
+        func says(_ option: Int32, _ expected: Int32) -> Bool {
+            var value: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            // Safe: the kernel writes at most one Int32.
+            return unsafe getsockopt(number, SOL_SOCKET, option, &value, &size) == 0
+                && value == expected
+        }
+        guard says(SO_DOMAIN, AF_UNIX), says(SO_TYPE, Int32(SOCK_SEQPACKET.rawValue)),
+            says(SO_ACCEPTCONN, 1)
+        else { return nil }
+        return Listener(inherited: number)
+    }
+
     package var number: Int32 { descriptor.number }
 
     /// The next connection. Throws `.closed` after `shutDown`.

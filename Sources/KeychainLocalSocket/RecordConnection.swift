@@ -16,12 +16,25 @@ package final class RecordConnection: Sendable {
         guard try PeerCredentials(of: descriptor).user == 0 else { throw .peerNotAllowed }
     }
 
-    /// Sends the record. The other end gets a copy of the descriptor.
-    package func send(_ record: [UInt8], passing passed: Descriptor) throws(SocketError) {
+    /// The server's end. The other one may pass a descriptor with each record.
+    package init(accepted descriptor: Descriptor) throws(SocketError) {
+        self.descriptor = descriptor
+        var yes: Int32 = 1
+        // Safe: reads one Int32. With the credentials in front a record has room for one descriptor.
+        guard
+            unsafe setsockopt(
+                descriptor.number, SOL_SOCKET, SO_PASSCRED, &yes,
+                socklen_t(MemoryLayout<Int32>.size)) == 0,
+            kc_accept_descriptors(descriptor.number) == 0
+        else { throw .system(errno) }
+    }
+
+    /// Sends the record. The other end gets a copy of the descriptor, if there is one.
+    package func send(_ record: [UInt8], passing passed: Descriptor?) throws(SocketError) {
         // Safe: sends the array's own bytes, and borrows the descriptor.
         let sent = unsafe record.withUnsafeBytes {
             unsafe kc_send_passing(
-                descriptor.number, $0.baseAddress, $0.count, nil, 0, nil, passed.number)
+                descriptor.number, $0.baseAddress, $0.count, nil, 0, nil, passed?.number ?? -1)
         }
         guard sent == record.count else { throw .closed }
     }
@@ -53,6 +66,28 @@ package final class RecordConnection: Sendable {
         guard count > 0 else { throw .closed }
         guard count <= limit else { throw .tooLarge }
         return Array(record.prefix(count))
+    }
+
+    /// Waits for a record as long as the other end likes, and for the descriptor that may come with it.
+    /// Throws `.closed` when the other end has gone, `.tooLarge` for a record of more than `limit` bytes.
+    package func receivePassed(
+        limit: Int
+    ) throws(SocketError) -> (record: [UInt8], passed: Descriptor?) {
+        var record = [UInt8](repeating: 0, count: limit + 1)
+        var passed: Int32 = -1
+        var sender = kc_sender()
+        var count = 0
+        repeat {
+            // Safe: receives at most the array's length, and the descriptor has an owner at once.
+            count = unsafe record.withUnsafeMutableBytes {
+                unsafe kc_receive_passed(
+                    descriptor.number, $0.baseAddress, $0.count, &passed, &sender)
+            }
+        } while count < 0 && errno == EINTR
+        let owned = passed < 0 ? nil : Descriptor(owning: passed)
+        guard count > 0 else { throw .closed }
+        guard count <= limit else { throw .tooLarge }
+        return (Array(record.prefix(count)), owned)
     }
 
     /// Ends the connection for both sides, also for a thread that waits on it.

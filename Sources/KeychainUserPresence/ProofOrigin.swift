@@ -37,13 +37,15 @@ extension ProofOrigin.Process {
 
 extension ProofOrigin.Process {
     /// Whether `process` descends from this one, and this one still runs the same file.
-    package func isAncestor(of process: PinnedProcess) -> Bool {
+    package func isAncestor(of process: PinnedProcess, _ looks: any ProcessLooks) -> Bool {
         var descendant = process
         for _ in 0..<Self.mostGenerations {
             guard let parent = descendant.status()?.parent, parent > 1,
                 let ancestor = PinnedProcess(pid: parent, pidfd: nil)
             else { return false }
-            if parent == id { return Self(ancestor, running: ancestor.executable()) == self }
+            if parent == id {
+                return Self(ancestor, running: looks.program(of: ancestor)?.executable) == self
+            }
             descendant = ancestor
         }
         return false

@@ -43,16 +43,16 @@ package final class Prompter: @unchecked Sendable {
     package init(
         _ connection: ServerConnection, at place: PrompterPlace?, _ screen: LoginScreen? = nil,
         drawsWindows: Bool = false,
-        otherReader: (@Sendable () -> SharedTerminal.Finding)? = nil
+        otherReader: @escaping @Sendable (SharedTerminal) -> SharedTerminal.Finding
     ) {
         self.connection = connection
         self.place = place
         self.screen = screen
         self.drawsWindows = drawsWindows
-        if let terminal = place?.shared, otherReader == nil {
-            self.otherReader = { terminal.otherReader() }
+        if let terminal = place?.shared {
+            self.otherReader = { otherReader(terminal) }
         } else {
-            self.otherReader = otherReader
+            self.otherReader = nil
         }
         user = connection.peer.user
     }
@@ -156,6 +156,8 @@ package final class Prompter: @unchecked Sendable {
                 You have too many processes or open files to find out whether one of them could \
                 read what is typed here.
                 """
+        case .unknown:
+            return "Whether another program could read what is typed here can't be told just now."
         }
     }
 

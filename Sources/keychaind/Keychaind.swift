@@ -60,7 +60,7 @@ struct Keychaind: ParsableCommand {
     private func serve(_ serviceLog: ServiceLog) throws {
         guard geteuid() == 0 else { throw StartError.notRoot }
         try ProcessHardening.apply()
-        ProcessHardening.raiseDescriptorLimit()
+        ProcessHardening.raiseLimits()
         ProcessHardening.boundMemory()
         Database.countNoMemory()
         // Before there is another thread. systemd's unit has it so too.
@@ -71,9 +71,11 @@ struct Keychaind: ParsableCommand {
         let children = try self.children(programs, inherited, log)
         defer { for child in children { child.stop() } }
         try ProcessHardening.forbidNewPrivileges()
+        // Their threads have the rights of these programs. No thread from here on has any.
+        for child in children where !child.keep() { throw StartError.noThreads }
+        try ProcessHardening.keepOnly([])
         let signals = Signals()
         defer { signals.end() }
-        for child in children where !child.keep() { throw StartError.noThreads }
         let policy = ActivePolicy()
         let loader = PolicyLoader(
             compiler: programs.policyCompiler,
@@ -117,8 +119,8 @@ struct Keychaind: ParsableCommand {
         log("stopped")
     }
 
-    /// Starts keychain-auth-starter and keychain-audit where systemd does not: before this process
-    /// gives up rights, and before it has a second thread.
+    /// Starts keychain-auth-starter, keychain-broker and keychain-audit where systemd does not: before
+    /// this process gives up rights, and before it has a second thread.
     private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void
@@ -135,6 +137,7 @@ struct Keychaind: ParsableCommand {
         }
         return [
             try child(programs.starter, [], DaemonPlan.starterSocket),
+            try child(programs.broker, [], DaemonPlan.brokerSocket),
             try child(
                 programs.audit, [state + "/" + DaemonPlan.auditFolder], DaemonPlan.auditSocket),
         ]

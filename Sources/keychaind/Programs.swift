@@ -5,6 +5,8 @@ internal import KeychainLinuxSystem
 struct Programs {
     /// Starts what asks PAM.
     let starter: String
+    /// Looks at other users' processes.
+    let broker: String
     /// Keeps the audit's files.
     let audit: String
     let prompter: String
@@ -24,6 +26,7 @@ struct Programs {
     init() throws(StartError) {
         _ = try Self.installed("../libexec/keychain/keychain-auth")
         starter = try Self.installed("../libexec/keychain/keychain-auth-starter")
+        broker = try Self.installed("../libexec/keychain/keychain-broker")
         audit = try Self.installed("../libexec/keychain/keychain-audit")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         deputy =

@@ -38,7 +38,7 @@ import Testing
         let process = try #require(PinnedProcess(passed: pidfd(child.id)))
         let credentials = try #require(process.credentials())
         #expect(credentials.realUser == getuid() && credentials.effectiveUser == geteuid())
-        #expect(!process.runsFileThatGivesRights)
+        #expect(ProgramLook(at: process).rights == .none)
     }
 
     private func status(

@@ -43,23 +43,4 @@ struct ProcessFileTests {
         #expect(!file.holds(lines))
         #expect(!file.holds([]))
     }
-
-    @Test func `a program runs the file it was started from, and no other`() throws {
-        let (child, process) = try sleeper()
-        let held = try #require(process.heldExecutable())
-        let facts = held.facts
-        #expect(facts == process.executable())
-        #expect(process.runs(facts))
-        #expect(!process.runs(nil))
-        for other in [
-            ExecutableFacts(path: facts.path, device: facts.device &+ 1, inode: facts.inode),
-            ExecutableFacts(path: facts.path, device: facts.device, inode: facts.inode &+ 1),
-        ] {
-            #expect(!process.runs(other))
-        }
-        child.kill()
-        #expect(!process.runs(facts))
-        #expect(process.runs(nil))
-        #expect(process.heldExecutable()?.facts == nil)
-    }
 }

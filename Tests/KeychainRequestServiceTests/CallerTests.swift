@@ -293,9 +293,11 @@ import Testing
         "/usr/bin/env", "/snap",
     ])
     func `a program that chose a snap's profile is not the snap`(_ path: String) {
-        // Files that are not there, or not below /snap: what a program that is not the snap shows.
-        let executable = ExecutableFacts(path: path, device: 1, inode: 1)
-        #expect(SecurityLabel.appArmor("snap.firefox.firefox (enforce)").snap(executable) == nil)
+        // Not root's file there, or one elsewhere: what a program that is not the snap shows.
+        var program = ProgramLook(nil)
+        program.path = path
+        program.executable = ExecutableFacts(path: path, device: 1, inode: 1)
+        #expect(SecurityLabel.appArmor("snap.firefox.firefox (enforce)").snap(program) == nil)
     }
 }
 

@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `a number without an account stays among the strangers`() throws {
-        let limits = ConnectionLimits(AccountNames { _ in nil })
+        let limits = ConnectionLimits(AccountNames { _ in nil }, program: ProcessProgram.path)
         let place = try #require(begin(limits, 3_000_000, 1))
         #expect(place.hasAccount() == false)
         #expect(begin(limits, 0, 1)?.hasAccount() == true)

@@ -319,16 +319,16 @@ private struct TestClient: Client {
             newSession: false)
         defer { child.kill() }
         let pinned = try #require(PinnedProcess(pid: child.id, pidfd: nil))
-        #expect(place.isAncestor(of: pinned))
-        #expect(!place.isAncestor(of: own))
+        #expect(place.isAncestor(of: pinned, OwnLooks()))
+        #expect(!place.isAncestor(of: own, OwnLooks()))
         var other = ProofOrigin.Process(
             id: place.id, startTime: place.startTime + 1,
             executableDevice: place.executableDevice, executableInode: place.executableInode)
-        #expect(!other.isAncestor(of: pinned))
+        #expect(!other.isAncestor(of: pinned, OwnLooks()))
         other = ProofOrigin.Process(
             id: place.id, startTime: place.startTime, executableDevice: place.executableDevice,
             executableInode: place.executableInode + 1)
-        #expect(!other.isAncestor(of: pinned))
+        #expect(!other.isAncestor(of: pinned, OwnLooks()))
     }
 
     @Test func `a terminal is called what people call it`() {

@@ -38,7 +38,7 @@ import Testing
         let (child, process) = try sleeper(path)
         defer { child.kill() }
         let expected = try expected(path)
-        for _ in 0..<2 { #expect(digests.digest(of: process) == expected) }
+        for _ in 0..<2 { #expect(digests.digest(of: process, OwnLooks()) == expected) }
     }
 
     @Test func `a file whose place another one took has no digest`() throws {
@@ -47,12 +47,12 @@ import Testing
         defer { child.kill() }
         try FileManager.default.removeItem(atPath: path)
         _ = folder.write("sleep", "another", mode: 0o755)
-        #expect(digests.digest(of: process) == nil)
+        #expect(digests.digest(of: process, OwnLooks()) == nil)
     }
 
     @Test func `a program that has ended has no digest`() throws {
         let (child, process) = try sleeper(try copyOfSleep())
         child.kill()
-        #expect(digests.digest(of: process) == nil)
+        #expect(digests.digest(of: process, OwnLooks()) == nil)
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import KeychainActivePolicy
 @testable import KeychainDaemon
 import KeychainKernelKeyring
+import KeychainLinuxSystem
 import KeychainModel
 import KeychainRequestAudit
 import KeychainSecrets
@@ -28,10 +29,10 @@ struct LoginsTests {
             folder: login.keychains, protectors: login.protectors, vault: login.vault,
             sessions: login.sessions, pending: login.pending,
             evidence: EvidenceStore(keyring: nil), guesses: UnlockThrottle(), accounts: accounts,
-            audit: AuditLog(folder: login.folder), log: { _ in })
+            looks: OwnLooks(), audit: AuditLog(folder: login.folder), log: { _ in })
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: { _ in [] }, group: { _ in nil },
-            names: NameGuard(NameGuard.Machine(login.sessions, accounts)))
+            names: NameGuard(NameGuard.Machine(login.sessions, accounts)), looks: OwnLooks())
         logins = Logins(
             parts, outOfStep: PasswordMismatch(keyring: login.keyring),
             unasked: PasswordlessUnlock(

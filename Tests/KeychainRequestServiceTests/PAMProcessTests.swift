@@ -25,7 +25,7 @@ import Testing
         unless isMoot: @escaping @Sendable () -> Bool = { false }
     ) throws -> End {
         let pair = try ConnectionPair()
-        let prompter = Prompter(pair.server, at: nil)
+        let prompter = Prompter(pair.server, at: nil) { _ in .noOtherReader }
         let person = ScriptedPrompter(pair.client, replies)
         let script = try PAMScript(words)
         defer { withExtendedLifetime(script) {} }
@@ -112,7 +112,7 @@ import Testing
             let outcome = try PAMProcess(
                 starter: Refusing(error: error), request: Self.request, deadline: .seconds(1)
             )
-            .ask(.title("x"), on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
+            .ask(.title("x"), on: Prompter(pair.server, at: nil) { _ in .noOtherReader }, unless: { false }, &hasAnswered)
             return (outcome, nil)
         } catch { return (nil, error) }
     }

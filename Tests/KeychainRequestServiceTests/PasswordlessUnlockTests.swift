@@ -61,12 +61,12 @@ struct PasswordlessUnlockTests {
             folder: login.keychains, protectors: protectors ?? login.protectors,
             vault: login.vault, sessions: login.sessions, pending: login.pending,
             evidence: EvidenceStore(keyring: nil), guesses: UnlockThrottle(), accounts: accounts,
-            audit: audit, log: { _ in })
+            looks: OwnLooks(), audit: audit, log: { _ in })
         let unlock = PasswordlessUnlock(
             parts,
             directory: CallerFacts.Directory(
                 accounts: accounts, groups: { _ in ["staff"] }, group: { _ in nil },
-                names: NameGuard(NameGuard.Machine(login.sessions, accounts))),
+                names: NameGuard(NameGuard.Machine(login.sessions, accounts)), looks: OwnLooks()),
             policy: policy, screens: ScreenLocks())
         let keychain = try login.keychain
         try login.vault.lock(keychain)

@@ -25,7 +25,7 @@ import Testing
             _ = try output.fileHandleForReading.read(upToCount: 1)
             let pinned = try #require(
                 PinnedProcess(pid: process.processIdentifier, pidfd: nil))
-            facts = ProcessFacts(pinned)
+            facts = try #require(ProcessFacts(pinned, OwnLooks()))
         }
 
         deinit { end() }

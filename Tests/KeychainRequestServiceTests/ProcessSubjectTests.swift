@@ -31,9 +31,11 @@ struct ProcessSubjectTests {
     @Test func `the facts are those of a program that connects`() throws {
         try child { id, process in
             let words = try words(id, for: geteuid())
+            let program = ProgramLook(at: process)
+            let label = process.securityLabel()
             let caller = server.resolver.resolve(
-                process, process.id, of: geteuid(), label: process.securityLabel())
-            let facts = CallerFacts(process, label: process.securityLabel(), server.directory)
+                process, process.id, running: program, of: geteuid(), label: label)
+            let facts = CallerFacts(process, running: program, label: label, server.directory)
                 .facts(of: caller, .told)
             let lines = words.split(separator: "\n").map(String.init)
             #expect(lines.first == "subject \(subject(of: facts, process, caller))")

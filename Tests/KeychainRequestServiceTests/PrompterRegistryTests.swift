@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CallerIdentity
+import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainModel
 @testable import PromptedAuthentication
@@ -14,7 +15,7 @@ import Testing
 
     private func prompter(at place: PrompterPlace? = place) throws -> (Prompter, ConnectionPair) {
         let pair = try ConnectionPair()
-        return (Prompter(pair.server, at: place), pair)
+        return (Prompter(pair.server, at: place) { _ in .noOtherReader }, pair)
     }
 
     // MARK: One for each place

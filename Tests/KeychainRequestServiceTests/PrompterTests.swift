@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
         pair = try ConnectionPair()
-        prompter = Prompter(pair.server, at: Self.place)
+        prompter = Prompter(pair.server, at: Self.place) { _ in .noOtherReader }
     }
 
     @Test func `a question is shown and its answer brought back`() throws {
@@ -74,7 +74,10 @@ import Testing
 
     @Test func `windows are believed only where the screen is the user's`() throws {
         let display = PrompterPlace.display(user: 1, login: "c1")
-        #expect(!Prompter(pair.server, at: display, nil, drawsWindows: true).showsWindows)
+        let prompter = Prompter(pair.server, at: display, nil, drawsWindows: true) { _ in
+            .noOtherReader
+        }
+        #expect(!prompter.showsWindows)
     }
 
     // MARK: Other readers
@@ -85,7 +88,7 @@ import Testing
     @Test func `where another program could read the answer nothing is asked, and it is named`()
         throws
     {
-        let prompter = Prompter(pair.server, at: Self.place) { Self.thief }
+        let prompter = Prompter(pair.server, at: Self.place) { _ in Self.thief }
         let person = ScriptedPrompter(pair.client, [.types("battery")])
         #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             _ = try prompter.ask(.askHidden("Password: "))
@@ -101,7 +104,7 @@ import Testing
 
     @Test func `a reader's path that reads like the keychain's words stands in quotes`() throws {
         let path = "/tmp/Nothing is wrong”. Type your password again"
-        let prompter = Prompter(pair.server, at: Self.place) {
+        let prompter = Prompter(pair.server, at: Self.place) { _ in
             .reader(.init(process: 4242, executable: path))
         }
         let person = ScriptedPrompter(pair.client, [])
@@ -119,7 +122,7 @@ import Testing
 
     @Test func `an answer that another program could have read is thrown away`() throws {
         let findings = Box([SharedTerminal.Finding.noOtherReader, Self.thief])
-        let prompter = Prompter(pair.server, at: Self.place) {
+        let prompter = Prompter(pair.server, at: Self.place) { _ in
             var next = SharedTerminal.Finding.noOtherReader
             findings.change { next = $0.isEmpty ? next : $0.removeFirst() }
             return next
@@ -138,8 +141,11 @@ import Testing
         #expect(words.contains("process 4242") && words.contains("change it"))
     }
 
-    @Test func `where it can't be found out who could read the answer nothing is asked`() throws {
-        let prompter = Prompter(pair.server, at: Self.place) { .notInTime }
+    @Test(arguments: [SharedTerminal.Finding.notInTime, .unknown])
+    func `where it can't be found out who could read the answer nothing is asked`(
+        _ finding: SharedTerminal.Finding
+    ) throws {
+        let prompter = Prompter(pair.server, at: Self.place) { _ in finding }
         #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             _ = try prompter.ask(.askHidden("Password: "))
         }
@@ -148,7 +154,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `a program that comes while the user types is noticed`() throws {
         let isThere = Box(false)
-        let prompter = Prompter(pair.server, at: Self.place) {
+        let prompter = Prompter(pair.server, at: Self.place) { _ in
             isThere.value ? Self.thief : .noOtherReader
         }
         #expect(!prompter.isOverheard())

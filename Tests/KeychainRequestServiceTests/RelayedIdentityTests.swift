@@ -63,7 +63,8 @@ struct RelayedIdentityTests {
     init() throws { server = try ServerInMemory() }
 
     private func caller(_ process: PinnedProcess) -> Caller {
-        server.resolver.resolve(relayed: process, of: geteuid())
+        server.resolver.resolve(
+            relayed: process, running: ProgramLook(at: process), of: geteuid())
     }
 
     @Test func `it is worth a path, whichever unit the process is in`() throws {
@@ -112,8 +113,11 @@ struct RelayedIdentityTests {
             user: geteuid(), process: child.id, identity: .sandbox("portal:org.a.B"), session: nil,
             terminal: nil, accessGroups: ["portal:org.a.B"], via: .portal)
         func groups(_ via: Caller.Via) -> [String] {
-            CallerFacts(process, label: .none, via: via, server.directory)
-                .atHome(caller, policy).accessGroups
+            CallerFacts(
+                process, running: ProgramLook(at: process), label: .none, via: via,
+                server.directory
+            )
+            .atHome(caller, policy).accessGroups
         }
         #expect(groups(.portal) == ["portal:org.a.B"])
         #expect(groups(.secretService) == ["home-all", "portal:org.a.B"])
@@ -121,7 +125,9 @@ struct RelayedIdentityTests {
 
     @Test func `policies know it by no name that the kernel guards`() throws {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        let facts = CallerFacts(own, label: .none, via: .secretService, server.directory)
+        let program = ProgramLook(at: own)
+        let facts = CallerFacts(
+            own, running: program, label: .none, via: .secretService, server.directory)
         let known = facts.facts(of: caller(own), .told)
         for field in [TextField.unit, .slice, .userUnit, .app, .label] {
             #expect(known[field] == .unknown, "\(field)")
@@ -129,8 +135,10 @@ struct RelayedIdentityTests {
         let stranger = Caller(
             user: geteuid(), process: getpid(), identity: .unknown, session: nil, terminal: nil,
             accessGroups: ["bus:unidentified"], via: .secretService)
-        let unknown = CallerFacts(own, label: .none, via: .secretService, server.directory)
-            .facts(of: stranger, .told)
+        let unknown = CallerFacts(
+            own, running: program, label: .none, via: .secretService, server.directory
+        )
+        .facts(of: stranger, .told)
         #expect(unknown[.exe] == .unknown && unknown[.trustedExe] == .unknown)
     }
 }

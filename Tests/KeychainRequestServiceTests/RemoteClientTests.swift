@@ -27,17 +27,14 @@ struct RemoteClientTests {
 
     private func client(facts: ProcessFacts?) -> RemoteClient {
         let seen = server.resolver.look(
-            at: server.resolver.resolve(pair.server), pair.server.process)
+            at: server.resolver.resolve(pair.server, running: facts?.program), pair.server.process)
         return RemoteClient(
-            ConnectedProgram(
-                connection: pair.server, facts: facts,
-                callerFacts: CallerFacts(pair.server.process, label: .none, server.directory)),
-            seen, server.resolver.sessionAttributes(seen.caller, pair.server.process), context: nil,
+            ConnectedProgram(pair.server, facts, server.directory), seen, server.resolver.sessionAttributes(seen.caller, pair.server.process), context: nil,
             prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }
 
     private func client() throws -> RemoteClient {
-        client(facts: ProcessFacts(try #require(pair.server.process)))
+        client(facts: ProcessFacts(try #require(pair.server.process), OwnLooks()))
     }
 
     @Test func `it is the program that connected, by what the kernel says`() throws {
@@ -62,7 +59,8 @@ struct RemoteClientTests {
             executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
             newSession: true)
         let client = client(
-            facts: ProcessFacts(try #require(PinnedProcess(pid: child.id, pidfd: nil))))
+            facts: ProcessFacts(
+                try #require(PinnedProcess(pid: child.id, pidfd: nil)), OwnLooks()))
         #expect(client.isUnchanged())
         child.kill()
         #expect(!client.isUnchanged())

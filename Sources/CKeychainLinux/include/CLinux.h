@@ -127,6 +127,10 @@ int kc_forbid_dumping(void);
 /// Forbids this thread and its children to gain rights by starting a program; 0 or -1.
 int kc_forbid_new_privileges(void);
 
+/// Leaves this thread, and those that it starts from now on, no capability but these (a bit for each
+/// number), as far as it has them; 0 or -1.
+int kc_keep_capabilities(uint64_t kept);
+
 /// Discards all that libraries or the language's runtime write to standard error from now on;
 /// standard output goes where that went. A crash reports there its signal and its place in the
 /// program, and no data. 0 or -1.

@@ -54,7 +54,7 @@ final class ProgramOnTerminal: Client {
 
     func startPrompter(challenge: [UInt8]) -> Bool {
         guard let pair = try? ConnectionPair() else { return false }
-        let prompter = Prompter(pair.server, at: place)
+        let prompter = Prompter(pair.server, at: place) { _ in .noOtherReader }
         guard (try? registry.attach(prompter, challenge: challenge)) != nil else { return false }
         let script = ScriptedPrompter(pair.client, replies.value)
         started.change { $0.append((prompter, script)) }

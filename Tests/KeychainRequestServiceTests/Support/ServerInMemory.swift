@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CallerIdentity
+import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
@@ -28,9 +29,11 @@ final class ServerInMemory {
         let sessions = SessionRegistry(keyring: keyring) { _, _, _ in }
         let accounts = AccountNames(account)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
-        resolver = CallerResolver(sessions: sessions, screens: ScreenLocks(), names: names)
+        resolver = CallerResolver(
+            sessions: sessions, looks: OwnLooks(), screens: ScreenLocks(), names: names)
         directory = CallerFacts.Directory(
-            accounts: accounts, groups: { _ in ["staff"] }, group: { _ in "staff" }, names: names)
+            accounts: accounts, groups: { _ in ["staff"] }, group: { _ in "staff" }, names: names,
+            looks: OwnLooks())
         let server = RequestServer(
             listener, service: world.service, resolver: resolver, directory: directory,
             prompters: PrompterRegistry(),

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-// Whether the peer is a process of root's that shares this program's mounts and runs `program`. A
+// Whether the peer is a process of root's that runs `program`, whose folder is the same one to both. A
 // process that still runs the program's former file after an upgrade counts by its path.
 bool kc_peer_runs(int connection, const char *program);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // SwiftPM compiles it, too
+#endif
 #include "peer.h"
 
 #include <errno.h>
@@ -34,17 +37,21 @@ static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-static bool is_in(const struct stat *namespace, const char *process) {
-    struct stat own;
-    return stat(process, &own) == 0 && is_same(namespace, &own);
-}
-
-// Whether paths mean the same to the peer as to this process. systemd gives this process a mount
-// namespace of its own, in which paths lead to the same files as in the first process's.
-static bool shares_mounts(int folder) {
+// Whether the program's folder is the same one to the peer as to this process. systemd gives either of
+// them a mount namespace of its own, so the namespaces are not compared.
+static bool shares_folder(int folder, const char *program) {
+    char here[PATH_MAX];
+    char there[PATH_MAX];
     struct stat theirs;
-    return fstatat(folder, "ns/mnt", &theirs, 0) == 0 &&
-           (is_in(&theirs, "/proc/self/ns/mnt") || is_in(&theirs, "/proc/1/ns/mnt"));
+    struct stat ours;
+    const char *name = strrchr(program, '/');
+    if (name == NULL || name - program >= PATH_MAX) return false;
+    int length = (int)(name - program);
+    int count = snprintf(here, sizeof here, "%.*s/", length, program);
+    // Through this link the kernel looks up names as the peer sees them.
+    int seen = snprintf(there, sizeof there, "root%s", here);
+    return count > 0 && seen > 0 && (size_t)seen < sizeof there && stat(here, &ours) == 0 &&
+           fstatat(folder, there, &theirs, 0) == 0 && is_same(&theirs, &ours);
 }
 
 static bool runs(int folder, const char *program) {
@@ -73,7 +80,8 @@ bool kc_peer_runs(int connection, const char *program) {
     (void)snprintf(name, sizeof name, "/proc/%d", peer.pid);
     int folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     // The process is alive after the folder was opened, so the folder is that process's.
-    bool held = folder >= 0 && is_alive(process) && shares_mounts(folder) && runs(folder, program);
+    bool held = folder >= 0 && is_alive(process) && shares_folder(folder, program) &&
+                runs(folder, program);
     if (folder >= 0) close(folder);
     close(process);
     return held;

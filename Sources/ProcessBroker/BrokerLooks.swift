@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import Synchronization
+
+/// Looks by `keychain-broker`, for a process without the rights. Each look has a connection of its own
+/// while it lasts: one that waits for a file system delays no other.
+package final class BrokerLooks: ProcessLooks {
+    private static let mostIdle = 32
+    /// Any program can cause looks: the log is told of failures now and then.
+    private static let tellsEvery: Duration = .seconds(10)
+
+    private let path: String
+    private let log: @Sendable (String) -> Void
+    private let idle = Mutex<[RecordConnection]>([])
+    private let told = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// `path` is the broker's socket.
+    package init(path: String, log: @escaping @Sendable (String) -> Void) {
+        self.path = path
+        self.log = log
+    }
+
+    package func program(of process: PinnedProcess) -> ProgramLook? {
+        guard let (reply, passed) = ask(.program, about: process),
+            case .program(let program) = reply
+        else { return nil }
+        return ProgramLook(program, passed)
+    }
+
+    package func path(of process: Int32) -> String? {
+        guard case .path(let path)? = ask(.path(process), about: nil)?.reply else { return nil }
+        return path
+    }
+
+    package func openExecutable(of process: PinnedProcess) -> OpenedExecutable? {
+        file(.executable, process).map(OpenedExecutable.init)
+    }
+
+    package func sandboxFile(of process: PinnedProcess) -> SandboxFile? {
+        file(.sandboxFile, process).map(SandboxFile.init)
+    }
+
+    private func file(_ request: LookRequest, _ process: PinnedProcess) -> Descriptor? {
+        guard let (reply, passed) = ask(request, about: process), reply == .file else { return nil }
+        return passed
+    }
+
+    package func otherReader(of terminal: SharedTerminal) -> SharedTerminal.Finding {
+        let request = LookRequest.otherReader(
+            device: terminal.device, session: terminal.session, user: terminal.user)
+        guard case .finding(let finding)? = ask(request, about: nil)?.reply else {
+            return .unknown
+        }
+        return finding
+    }
+
+    // MARK: Connections
+
+    /// nil where the broker does not answer. A kept connection may be that of a broker which has ended
+    /// since: the look is then made by the next one.
+    private func ask(
+        _ request: LookRequest, about process: PinnedProcess?
+    ) -> (reply: LookReply, passed: Descriptor?)? {
+        if let kept = idle.withLock({ $0.popLast() }),
+            let answer = try? exchange(request, process, on: kept)
+        {
+            return answer
+        }
+        do throws(SocketError) {
+            return try exchange(request, process, on: RecordConnection(path: path))
+        } catch {
+            tell(error)
+            return nil
+        }
+    }
+
+    private func exchange(
+        _ request: LookRequest, _ process: PinnedProcess?, on connection: RecordConnection
+    ) throws(SocketError) -> (reply: LookReply, passed: Descriptor?) {
+        try connection.send(request.bytes, passing: process?.descriptor)
+        let (bytes, passed) = try connection.receivePassed(limit: LookReply.longest)
+        let reply: LookReply
+        do { reply = try LookReply(bytes) } catch { throw .malformed }
+        idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }
+        return (reply, passed)
+    }
+
+    private func tell(_ error: SocketError) {
+        let now = ContinuousClock.now
+        let isDue = told.withLock { told in
+            if let told, now < told + Self.tellsEvery { return false }
+            told = now
+            return true
+        }
+        guard isDue else { return }
+        log(
+            "keychain-broker, on \(path), does not answer (\(error)), and no program can be told from "
+                + "others; keychainctl doctor says what helps")
+    }
+}
+
+extension ProgramLook {
+    fileprivate init(_ program: LookReply.Program, _ image: Descriptor?) {
+        self.init(program.hasImage ? image.map(ProgramImage.init) : nil)
+        path = program.path
+        executable = program.executable
+        isAtItsPath = program.isAtItsPath
+        isTrusted = program.isTrusted
+        isInOurNamespaces = program.isInOurNamespaces
+        rights = program.rights
+    }
+}
+
+extension LookReply.Program {
+    init(_ look: ProgramLook) {
+        self.init(
+            path: look.path, executable: look.executable, isAtItsPath: look.isAtItsPath,
+            isTrusted: look.isTrusted, isInOurNamespaces: look.isInOurNamespaces,
+            rights: look.rights, hasImage: look.image != nil)
+    }
+}
