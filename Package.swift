@@ -122,7 +122,7 @@ let package = Package(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
-        .target(name: "CAuthRecord", path: "auth-starter/record"),
+        .target(name: "CStartRecord", path: "starter/record"),
         .target(name: "CAuditRecord", path: "audit-keeper/record"),
 
         // Doors: one for each outside library.
@@ -140,9 +140,8 @@ let package = Package(
                 "CKeychainLinux", "CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainSecrets",
             ]),
-        library(
-            "AuthenticationHandoff", ["CAuthRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("AuditHandoff", ["CAuditRecord", "KeychainLocalSocket"]),
+        library("ProgramHandoff", ["CStartRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
@@ -366,30 +365,30 @@ let package = Package(
         library(
             "PromptedAuthentication",
             [
-                "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
-                "KeychainLinuxSystem",
+                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
                 "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
+                "ProgramHandoff",
             ]),
         library(
             "KeychainDaemon",
             [
-                "AuditHandoff", "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
-                "KeychainActivePolicy",
+                "AuditHandoff", "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
-                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+                "LoginManager", "LoginRegistry", "ProgramHandoff", "PromptedAuthentication",
+                "SessionVault",
             ]),
         program(
             "keychaind",
             [
                 "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainDatabase",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
-                arguments,
+                "KeychainRequestService", "KeychainSecrets", "LoginManager", "ProgramHandoff",
+                "SessionVault", arguments,
             ]),
         program(
             "keychain-auth",
@@ -539,9 +538,9 @@ let package = Package(
             name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
             path: "Tests/SystemTestSupport", swiftSettings: strict),
         tests(
-            "AuthenticationHandoffTests",
+            "ProgramHandoffTests",
             [
-                "AuthenticationHandoff", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "ProgramHandoff",
                 "SystemTestSupport",
             ]),
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -598,8 +597,7 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "AuthenticationHandoff", "CKeychainLinux", "CallerIdentity",
-                "KeychainAccessControl",
+                "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
                 "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
                 "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMaintenance", "KeychainManagement",
@@ -609,7 +607,7 @@ let package = Package(
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
-                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
+                "ProgramHandoff", "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

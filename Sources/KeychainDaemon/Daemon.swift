@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AuthenticationHandoff
 internal import CallerIdentity
 internal import Dispatch
 internal import KeychainAccessControl
@@ -16,6 +15,7 @@ internal import KeychainVaults
 internal import KeyringStore
 internal import LoginManager
 internal import LoginRegistry
+internal import ProgramHandoff
 internal import PromptedAuthentication
 internal import SessionVault
 internal import Synchronization

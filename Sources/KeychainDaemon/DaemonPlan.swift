@@ -74,8 +74,8 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// The socket of `keychain-auth-starter` in the runtime folder.
-    package static let starterSocket = "auth.sock"
+    /// The socket of `keychain-starter` in the runtime folder.
+    package static let starterSocket = "starter.sock"
     /// The socket of `keychain-audit` in the runtime folder.
     package static let auditSocket = "audit.sock"
     /// The folder of `keychain-audit` in the state folder.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AuthenticationHandoff
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
+internal import ProgramHandoff
 
 /// One transaction of a PAM service in a process of its own. Its modules may sleep, crash or talk
 /// without end, and the daemon goes on.
@@ -14,7 +14,7 @@ struct PAMProcess: Sendable {
     private static let farewell = 0.2
     private static let glance = 0.5
 
-    let starter: any AuthenticationStarter
+    let starter: any ProgramStarter
     let request: AuthenticationRequest
     /// Counted from the moment the question is shown.
     let deadline: Duration

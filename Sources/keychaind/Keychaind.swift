@@ -117,7 +117,7 @@ struct Keychaind: ParsableCommand {
         log("stopped")
     }
 
-    /// Starts keychain-auth-starter and keychain-audit where systemd does not: before this process
+    /// Starts keychain-starter and keychain-audit where systemd does not: before this process
     /// gives up rights, and before it has a second thread.
     private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],

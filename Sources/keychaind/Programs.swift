@@ -23,7 +23,7 @@ struct Programs {
 
     init() throws(StartError) {
         _ = try Self.installed("../libexec/keychain/keychain-auth")
-        starter = try Self.installed("../libexec/keychain/keychain-auth-starter")
+        starter = try Self.installed("../libexec/keychain/keychain-starter")
         audit = try Self.installed("../libexec/keychain/keychain-audit")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         deputy =

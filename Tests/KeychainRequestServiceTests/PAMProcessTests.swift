@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import AuthenticationHandoff
 import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
+import ProgramHandoff
 @testable import PromptedAuthentication
 import SystemTestSupport
 import Testing
@@ -100,7 +100,7 @@ import Testing
     }
 
     private func refusal(of error: StarterError) throws -> (ConversationOutcome?, RequestError?) {
-        struct Refusing: AuthenticationStarter {
+        struct Refusing: ProgramStarter {
             let error: StarterError
             func start(
                 _ request: AuthenticationRequest, talkingOn conversation: Descriptor

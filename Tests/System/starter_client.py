@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks with keychain-auth-starter as keychaind does: run by a copy of the interpreter that lies
+"""Speaks with keychain-starter as keychaind does: run by a copy of the interpreter that lies
 where the installation's keychaind would. starter_client.py SOCKET CODE runs the code."""
 
 import os
@@ -12,7 +12,7 @@ WORDS = {1: "started", 2: "ended", 0x8001: "bad request", 0x8002: "other version
          0x8003: "not allowed", 0x8004: "no service", 0x8005: "busy", 0x8006: "failed"}
 
 
-def record(user=1000, service=b"keychain-presence", account=b"alice", asker=b"", magic=b"KCAU",
+def record(user=1000, service=b"keychain-presence", account=b"alice", asker=b"", magic=b"KCST",
            version=1, zero=0):
     return struct.pack("<4sHHI48s256s256s", magic, version, zero, user, service, account, asker)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""keychain-auth-starter, the one part with the rights that PAM's modules may need: what it takes, from
+"""keychain-starter, the one part with the rights that PAM's modules may need: what it takes, from
 which peer, and what becomes of questions when it or keychaind ends."""
 
 import json
@@ -19,8 +19,8 @@ from graphical import processes
 from test_presence import ADD, GET
 
 FAILURE = 1
-INSTALLED = world.PREFIX / "libexec/keychain/keychain-auth-starter"
-SOCKET = world.RUN / "auth.sock"
+INSTALLED = world.PREFIX / "libexec/keychain/keychain-starter"
+SOCKET = world.RUN / "starter.sock"
 TWO_OF_ROOT = pathlib.Path("/run/starter-test")
 CLIENT = pathlib.Path(__file__).with_name("starter_client.py")
 # What stands for keychain-auth: it tells how it was started, and stays.
@@ -39,13 +39,13 @@ class Starter:
     def __init__(self, folder, before=()):
         self.folder = pathlib.Path(folder)
         self.told = self.folder / "told"
-        self.path = self.folder / "auth.sock"
+        self.path = self.folder / "starter.sock"
         self.daemon = self.folder / "sbin/keychaind"
         self.authentication = self.folder / "libexec/keychain/keychain-auth"
         for name in ("sbin", "libexec/keychain"):
             (self.folder / name).mkdir(parents=True)
         shutil.copy(os.path.realpath("/usr/bin/python3"), self.daemon)
-        program = self.folder / "libexec/keychain/keychain-auth-starter"
+        program = self.folder / "libexec/keychain/keychain-starter"
         shutil.copy(INSTALLED, program)
         self.authentication.write_text(AUTHENTICATION.replace("TOLD", str(self.told)))
         for each in (self.daemon, program, self.authentication):
@@ -118,7 +118,7 @@ def shell(login):
 
 def asking(daemon):
     """The starter of a daemon, and the question that it runs."""
-    own, = [int(entry.name) for entry in processes("keychain-auth-starter")
+    own, = [int(entry.name) for entry in processes("keychain-starter")
             if parent_of(entry.name) == daemon.pid]
     return own, [int(entry.name) for entry in processes("keychain-auth")
                  if parent_of(entry.name) == own]
@@ -129,7 +129,7 @@ def asking(daemon):
 def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
     bad, good = "bad request", 'word() == "started"'
     refusals = {
-        "word(b'')": bad, "word(b'KCAU')": bad, "word(record()[:8])": bad,
+        "word(b'')": bad, "word(b'KCST')": bad, "word(record()[:8])": bad,
         "word(record()[:-1])": bad, "word(record() + b'\\0')": bad, "word(b'x' * 65536)": bad,
         "word(magic=b'KCAV')": bad, "word(zero=1)": bad,
         "word(version=0)": "other version", "word(version=2)": "other version",
@@ -331,13 +331,13 @@ def test_a_starter_that_is_killed_fails_the_question_under_way_and_no_other(shel
     shell.terminal.expect("assword")
     own, _ = asking(daemon)
     os.kill(own, signal.SIGKILL)
-    shell.terminal.expect(r"keychain-auth-starter does not answer.*<status (\d+)>")
+    shell.terminal.expect(r"keychain-starter does not answer.*<status (\d+)>")
     assert int(shell.terminal.match.group(1)) == FAILURE
     shell.terminal.expect_exact(shell.PROMPT)
     answered = shell.run(GET, [ALICE[1]])
     assert answered.status == 0 and "bank-s3cret" in answered.text
     assert asking(daemon)[0] != own
-    assert "keychain-auth-starter ended while a question was open" in daemon.log()
+    assert "keychain-starter ended while a question was open" in daemon.log()
 
 
 def test_a_starter_that_hangs_is_said_to_and_logins_go_on(shell, daemon, login):
@@ -346,23 +346,23 @@ def test_a_starter_that_hangs_is_said_to_and_logins_go_on(shell, daemon, login):
     try:
         answered = shell.run(GET)
         assert answered.status == FAILURE
-        assert "keychain-auth-starter does not answer" in answered.text
+        assert "keychain-starter does not answer" in answered.text
         # The keychain is open; what asks nothing needs no starter.
         assert login().run("keychainctl add generic-password --service plain --account me"
                            " </dev/null").status == 0
         told = world.run(world.CONTROL, "doctor", check=False)
-        assert "WRONG  keychain-auth-starter does not answer" in told.stdout
+        assert "WRONG  keychain-starter does not answer" in told.stdout
     finally:
         os.kill(own, signal.SIGCONT)
     assert "bank-s3cret" in shell.run(GET, [ALICE[1]]).text
 
 
 def test_the_doctor_names_a_starter_that_is_not_there(shell, daemon):
-    fine = "keychain-auth-starter starts what asks PAM"
+    fine = "keychain-starter starts what asks PAM"
     assert fine in world.run(world.CONTROL, "doctor", check=False).stdout
     assert fine in shell.run("keychainctl doctor").text
     SOCKET.unlink()
     for told in (world.run(world.CONTROL, "doctor", check=False).stdout,
                  shell.run("keychainctl doctor").text):
-        assert "WRONG  keychain-auth-starter does not listen" in told
-        assert "systemctl start keychain-auth.socket" in told
+        assert "WRONG  keychain-starter does not listen" in told
+        assert "systemctl start keychain-starter.socket" in told

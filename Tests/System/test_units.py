@@ -67,7 +67,7 @@ SocketMode=0600
 DirectoryMode=0755
 Backlog=16
 """,
-    "systemd/keychain-auth.service": """
+    "systemd/keychain-starter.service": """
 StartLimitIntervalSec=0
 Restart=on-failure
 RestartSec=1
@@ -103,8 +103,8 @@ MemoryMax=1G
 TasksMax=2048
 OOMPolicy=continue
 """,
-    "systemd/keychain-auth.socket": """
-ListenSequentialPacket=/run/keychain/auth.sock
+    "systemd/keychain-starter.socket": """
+ListenSequentialPacket=/run/keychain/starter.sock
 SocketMode=0600
 DirectoryMode=0755
 Backlog=256
@@ -211,7 +211,7 @@ def test_a_unit_is_understood_to_its_last_line(unit, tmp_path):
 
 
 @pytest.mark.parametrize("unit,most", [
-    ("keychaind.service", 41), ("keychain-auth.service", 40), ("keychain-audit.service", 11)])
+    ("keychaind.service", 41), ("keychain-starter.service", 40), ("keychain-audit.service", 11)])
 def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
     """`security` counts what a unit leaves open, in tenths."""
     told = world.run("systemd-analyze", "security", "--offline=true", f"--threshold={most}",

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AuthenticationHandoff
 import CallerIdentity
 import KeychainLinuxSystem
 import KeychainMessages
@@ -8,6 +7,7 @@ import KeychainPolicyEngine
 import KeychainPolicyModel
 import KeychainRequestAudit
 import KeychainUserPresence
+import ProgramHandoff
 import SystemTestSupport
 import Testing
 
@@ -74,7 +74,7 @@ final class ProgramOnTerminal: Client {
 
 /// Stands for `keychain-auth` and what starts it: a program that talks on its descriptor 3 as the
 /// test says, in the words of a shell.
-struct PAMScript: AuthenticationStarter {
+struct PAMScript: ProgramStarter {
     let path: String
     private let folder: ScratchFolder
 
