@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "installation.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,11 +17,22 @@ bool kc_installation_find(struct kc_installation *installation, const char *own_
     own[count] = '\0';
     int prefix = (int)(count - place);
     if (strcmp(own + prefix, own_place) != 0) return false;
-    (void)snprintf(installation->authentication, sizeof installation->authentication,
-                   "%.*s/libexec/keychain/keychain-auth", prefix, own);
+    (void)snprintf(installation->folder, sizeof installation->folder, "%.*s/libexec/keychain",
+                   prefix, own);
     (void)snprintf(installation->daemon, sizeof installation->daemon, "%.*s/sbin/keychaind", prefix,
                    own);
     return true;
+}
+
+bool kc_installation_path(const struct kc_installation *installation, const char *name,
+                          char path[PATH_MAX]) {
+    int count = snprintf(path, PATH_MAX, "%s/%s", installation->folder, name);
+    return count > 0 && count < PATH_MAX;
+}
+
+bool kc_is_missing(const char *path) {
+    struct stat facts;
+    return lstat(path, &facts) != 0 && errno == ENOENT;
 }
 
 static bool is_closed(const char *path, mode_t kind) {

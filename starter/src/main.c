@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// keychain-starter: starts keychain-auth for keychaind, and does nothing else. It is the only
-// process of the service with those of root's rights that the PAM modules of a machine may need.
-// Descriptor 3 is its listening socket, from systemd or from keychaind.
+// keychain-starter: starts the programs that work for keychaind, and does nothing else. It is the
+// only process of the service with those of root's rights that the PAM modules of a machine may
+// need. Descriptor 3 is its listening socket, from systemd or from keychaind.
 #include "installation.h"
 #include "runs.h"
 
@@ -29,7 +29,7 @@ static bool is_listener(void) {
            fcntl(LISTENER, F_SETFD, FD_CLOEXEC) == 0 && fcntl(LISTENER, F_SETFL, O_NONBLOCK) == 0;
 }
 
-// Drops the starting process's settings, so that none of them reaches PAM's modules.
+// Drops the starting process's settings, so that none of them reaches a program.
 static bool enter(void) {
     const struct rlimit none = {0, 0};
     (void)umask(S_IRWXG | S_IRWXO);

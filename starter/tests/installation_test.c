@@ -62,6 +62,29 @@ static bool other_things(void) {
     return true;
 }
 
+static bool missing(void) {
+    HOLDS(!kc_is_missing(program) && !kc_is_missing(folder));
+    char path[80];
+    (void)snprintf(path, sizeof path, "%s/nothing", folder);
+    HOLDS(kc_is_missing(path));
+    // What is there and is no program is not missing.
+    HOLDS(symlink("nowhere", path) == 0);
+    bool held = !kc_is_missing(path);
+    (void)unlink(path);
+    HOLDS(held);
+    return true;
+}
+
+static bool paths(void) {
+    static struct kc_installation installation = {.folder = "/usr/libexec/keychain"};
+    char path[PATH_MAX];
+    HOLDS(kc_installation_path(&installation, "keychain-tpm", path));
+    HOLDS(strcmp(path, "/usr/libexec/keychain/keychain-tpm") == 0);
+    memset(installation.folder, 'a', sizeof installation.folder - 1);
+    HOLDS(!kc_installation_path(&installation, "keychain-tpm", path));
+    return true;
+}
+
 static bool elsewhere(void) {
     struct kc_installation installation;
     HOLDS(!kc_installation_find(&installation, "keychain-starter"));
@@ -80,6 +103,8 @@ int main(void) {
         {"one that others may write to, or to its folder, is not", open_to_others},
         {"one of another user, or in a folder of one, is not", of_others},
         {"a link, a folder, a relative path and nothing at all are no program", other_things},
+        {"a program that is not there is told from one that is not trusted", missing},
+        {"a program lies in the installation's folder", paths},
         {"a program elsewhere belongs to no installation", elsewhere},
         {"a service without a file is none", services},
     };
