@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CStartRecord
 package import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import Synchronization
 
-/// The socket of `keychain-starter`, with a connection for each question.
+/// The socket of `keychain-starter`, with a connection for each program.
 package struct StarterSocket: ProgramStarter {
-    /// Seconds to connect, and to start a process.
+    /// Seconds to start a process.
     private static let patience = 5.0
+    /// Policies are loaded while the machine starts, when the starter may be starting, too.
+    private static let patienceForPolicies = 20.0
 
     private let path: String
     private let log: @Sendable (String) -> Void
@@ -18,27 +19,32 @@ package struct StarterSocket: ProgramStarter {
     }
 
     package func start(
-        _ request: AuthenticationRequest, talkingOn conversation: Descriptor
-    ) throws(StarterError) -> any RunningAuthentication {
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
         let record = try StartRecord.bytes(of: request)
         let connection: RecordConnection
-        let said: StartRecord.Word
+        let reply: StartRecord.Reply
         do throws(SocketError) {
             connection = try RecordConnection(path: path)
-            try connection.send(record, passing: conversation)
-            said = try StartRecord.word(
+            try connection.send(record, passing: descriptors)
+            reply = try StartRecord.reply(
                 in: connection.receive(
-                    limit: StartRecord.longestReply, deadlineSeconds: Self.patience))
+                    limit: StartRecord.longestReply, deadlineSeconds: Self.patience(for: request)))
         } catch {
             throw refused("does not answer (\(error))", .notAnswering)
         }
-        switch said {
-        case .started: return StartedAuthentication(connection, log)
+        switch reply {
+        case .started: return StartedProgram(request.program, connection, log)
         case .noService: throw .noService
         case .busy: throw .busy
-        case .failed: throw refused("could not start keychain-auth", .failed)
+        case .notInstalled: throw refused("does not find \(request.program)", .notInstalled)
+        case .failed: throw refused("could not start \(request.program)", .failed)
         case .ended, .refused: throw refused("does not take its request", .notAnswering)
         }
+    }
+
+    private static func patience(for request: ProgramRequest) -> Double {
+        if case .policies = request { patienceForPolicies } else { patience }
     }
 
     private func refused(_ why: String, _ error: StarterError) -> StarterError {
@@ -47,78 +53,41 @@ package struct StarterSocket: ProgramStarter {
     }
 }
 
-private final class StartedAuthentication: RunningAuthentication {
+private final class StartedProgram: RunningProgram {
+    private let program: String
     private let connection: RecordConnection
     private let log: @Sendable (String) -> Void
     /// Locked, since one thread may read it while another ends the process.
-    private let known = Mutex(AuthenticationState.running)
+    private let known = Mutex(ProgramState.running)
 
-    init(_ connection: RecordConnection, _ log: @escaping @Sendable (String) -> Void) {
+    init(
+        _ program: String, _ connection: RecordConnection,
+        _ log: @escaping @Sendable (String) -> Void
+    ) {
+        self.program = program
         self.connection = connection
         self.log = log
     }
 
-    func state(withinSeconds seconds: Double) -> AuthenticationState {
+    func state(withinSeconds seconds: Double) -> ProgramState {
         known.withLock { known in
             guard known == .running else { return known }
             do throws(SocketError) {
                 let bytes = try connection.receive(
                     limit: StartRecord.longestReply, deadlineSeconds: seconds)
-                known = try StartRecord.word(in: bytes) == .ended ? .ended : .lost
+                guard case .ended(let status) = try StartRecord.reply(in: bytes) else {
+                    throw .malformed
+                }
+                known = .ended(status)
             } catch { known = error == .timedOut ? .running : .lost }
-            if known == .lost { log("keychain-starter ended while a question was open") }
+            if known == .lost { log("keychain-starter ended while \(program) ran") }
             return known
         }
     }
 
     /// A process ended from here does not count as lost.
     func end() {
-        known.withLock { if $0 == .running { $0 = .ended } }
+        known.withLock { if $0 == .running { $0 = .ended(ExitStatus(code: nil)) } }
         connection.hangUp()
-    }
-}
-
-/// The records, coded by the C code that `keychain-starter` uses.
-enum StartRecord {
-    enum Word: Equatable {
-        case started
-        case ended
-        case noService
-        case busy
-        case failed
-        /// This program, its version or its request is refused.
-        case refused
-    }
-
-    static let longestReply = Int(KC_START_REPLY_SIZE)
-
-    /// Throws `.failed` where the request is too long, or makes no sense.
-    static func bytes(of request: AuthenticationRequest) throws(StarterError) -> [UInt8] {
-        let asker = request.asker ?? ""
-        // A C string ends at a zero byte.
-        let hasZero = [request.service, request.account, asker].contains { $0.utf8.contains(0) }
-        var bytes = [UInt8](repeating: 0, count: Int(KC_START_REQUEST_SIZE))
-        // Safe: the texts are borrowed for the call, and the array has the size of a request.
-        guard !hasZero,
-            unsafe kc_start_request_encode(
-                request.user, request.service, request.account, asker, &bytes)
-        else { throw .failed }
-        return bytes
-    }
-
-    static func word(in bytes: [UInt8]) throws(SocketError) -> Word {
-        var word = KC_START_FAILED
-        // Safe: reads the array, and writes the word.
-        guard unsafe kc_start_reply_decode(bytes, bytes.count, &word) == KC_START_OK else {
-            throw .malformed
-        }
-        return switch word {
-        case KC_START_STARTED: .started
-        case KC_START_ENDED: .ended
-        case KC_START_NO_SERVICE: .noService
-        case KC_START_BUSY: .busy
-        case KC_START_FAILED: .failed
-        default: .refused
-        }
     }
 }

@@ -38,16 +38,18 @@ struct MachineExam {
         case nil, .system(EACCES): break
         case .timedOut, .closed:
             return Finding(
-                .machine, .trouble, "keychain-starter does not answer: no user can be asked",
+                .machine, .trouble,
+                "keychain-starter does not answer: no user can be asked, no policy is loaded",
                 remedy: "systemctl restart keychain-starter.service; its log says why.")
         default:
             return Finding(
                 .machine, .trouble,
-                "keychain-starter does not listen on \(path): no user can be asked",
+                "keychain-starter does not listen on \(path): no user can be asked, no policy is "
+                    + "loaded",
                 remedy:
                     "systemctl start keychain-starter.socket; without systemd, start keychaind anew.")
         }
-        return Finding(.machine, .fine, "keychain-starter starts what asks PAM")
+        return Finding(.machine, .fine, "keychain-starter starts what works for keychaind")
     }
 
     /// It hears one connection of keychaind's, and answers no other meanwhile.

@@ -100,27 +100,20 @@ struct PAMScript: ProgramStarter {
     }
 
     func start(
-        _ request: AuthenticationRequest, talkingOn conversation: Descriptor
-    ) throws(StarterError) -> any RunningAuthentication {
-        do {
-            return RunningScript(
-                child: try ChildProcess(
-                    executable: path,
-                    arguments: [request.service, request.account]
-                        + [request.asker].compactMap(\.self),
-                    environment: [], passing: [(source: conversation.number, target: 3)],
-                    newSession: true))
-        } catch { throw .failed }
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
+        LosableProgram(
+            program: try ScriptStarter(path: path).start(request, passing: descriptors))
     }
 
-    private struct RunningScript: RunningAuthentication {
-        let child: ChildProcess
+    private struct LosableProgram: RunningProgram {
+        let program: any RunningProgram
 
-        func state(withinSeconds seconds: Double) -> AuthenticationState {
-            guard let status = child.wait(deadlineSeconds: seconds) else { return .running }
-            return status.code == nil ? .lost : .ended
+        func state(withinSeconds seconds: Double) -> ProgramState {
+            let state = program.state(withinSeconds: seconds)
+            return state == .ended(ExitStatus(code: nil)) ? .lost : state
         }
 
-        func end() { child.kill() }
+        func end() { program.end() }
     }
 }
