@@ -47,7 +47,8 @@ struct MachineExam {
                 "keychain-starter does not listen on \(path): no user can be asked, no policy is "
                     + "loaded",
                 remedy:
-                    "systemctl start keychain-starter.socket; without systemd, start keychaind anew.")
+                    "systemctl start keychain-starter.socket; without systemd, start keychaind anew."
+            )
         }
         return Finding(.machine, .fine, "keychain-starter starts what works for keychaind")
     }
