@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainModel
 internal import KeychainSecrets
