@@ -59,7 +59,7 @@ build: cxx-library
 	for program in $(PROGRAMS); do $(BUILD) --product $$program || exit 1; done
 	scripts/link .build/programs $(PROGRAMS)
 	$(MAKE) -C pam-module
-	$(MAKE) -C auth-starter
+	$(MAKE) -C starter
 	$(MAKE) -C audit-keeper
 
 demo: test-dependencies build
@@ -74,7 +74,7 @@ test-swift: test-dependencies
 
 test-module: test-dependencies
 	$(MAKE) -C pam-module test
-	$(MAKE) -C auth-starter test
+	$(MAKE) -C starter test
 	$(MAKE) -C audit-keeper test
 
 test-commands: test-dependencies build
@@ -119,12 +119,12 @@ lint: test-dependencies
 	Tests/Lint/fences
 	Tests/Lint/pages
 	$(MAKE) -C pam-module lint analyze
-	$(MAKE) -C auth-starter lint analyze
+	$(MAKE) -C starter lint analyze
 	$(MAKE) -C audit-keeper lint analyze
 
 fuzz: test-dependencies
 	$(MAKE) -C pam-module fuzz
-	$(MAKE) -C auth-starter fuzz
+	$(MAKE) -C starter fuzz
 	$(MAKE) -C audit-keeper fuzz
 	Tests/Fuzz/run
 

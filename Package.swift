@@ -122,8 +122,8 @@ let package = Package(
             name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
-        .target(name: "CAuthRecord", path: "auth-starter/record"),
-        .target(name: "CPeer", path: "auth-starter/peer"),
+        .target(name: "CStartRecord", path: "starter/record"),
+        .target(name: "CPeer", path: "starter/peer"),
         .target(name: "CAuditRecord", path: "audit-keeper/record"),
 
         // Doors: one for each outside library.
@@ -141,13 +141,12 @@ let package = Package(
                 "CKeychainLinux", "CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainSecrets",
             ]),
-        library(
-            "AuthenticationHandoff", ["CAuthRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("AuditHandoff", ["CAuditRecord", "KeychainLocalSocket"]),
         library(
             "ProcessBroker", ["CPeer", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel"]),
         program(
             "keychain-broker", ["KeychainLinuxSystem", "KeychainLocalSocket", "ProcessBroker"]),
+        library("ProgramHandoff", ["CStartRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library(
             "MessageBus",
@@ -371,31 +370,30 @@ let package = Package(
         library(
             "PromptedAuthentication",
             [
-                "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
-                "KeychainLinuxSystem",
+                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
                 "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
+                "ProgramHandoff",
             ]),
         library(
             "KeychainDaemon",
             [
-                "AuditHandoff", "AuthenticationHandoff", "CallerIdentity", "KeychainAccessControl",
-                "KeychainActivePolicy",
+                "AuditHandoff", "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
-                "LoginManager", "LoginRegistry", "ProcessBroker", "PromptedAuthentication",
-                "SessionVault",
+                "LoginManager", "LoginRegistry", "ProcessBroker", "ProgramHandoff",
+                "PromptedAuthentication", "SessionVault",
             ]),
         program(
             "keychaind",
             [
                 "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainDatabase",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
-                arguments,
+                "KeychainRequestService", "KeychainSecrets", "LoginManager", "ProgramHandoff",
+                "SessionVault", arguments,
             ]),
         program(
             "keychain-auth",
@@ -545,9 +543,9 @@ let package = Package(
             name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
             path: "Tests/SystemTestSupport", swiftSettings: strict),
         tests(
-            "AuthenticationHandoffTests",
+            "ProgramHandoffTests",
             [
-                "AuthenticationHandoff", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "ProgramHandoff",
                 "SystemTestSupport",
             ]),
         tests(
@@ -610,8 +608,7 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "AuthenticationHandoff", "CKeychainLinux", "CallerIdentity",
-                "KeychainAccessControl",
+                "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
                 "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
                 "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMaintenance", "KeychainManagement",
@@ -621,7 +618,7 @@ let package = Package(
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
-                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
+                "ProgramHandoff", "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How C is compiled here: the module, keychain-auth-starter, and keychain-audit.
+# How C is compiled here: the module, keychain-starter, and keychain-audit.
 WARNINGS = -Wall -Wextra -Werror -Wconversion -Wshadow -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wswitch-enum
 HARDENING = -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fcf-protection \

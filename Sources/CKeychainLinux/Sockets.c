@@ -254,6 +254,31 @@ ssize_t kc_send_passing(int socket, const void *first, size_t first_length, cons
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+ssize_t kc_send_passing_all(int socket, const void *bytes, size_t length, const int *passed,
+                            size_t count) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union {
+        char bytes[CMSG_SPACE(KC_MOST_PASSED * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    if (count > KC_MOST_PASSED) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (count > 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_RIGHTS;
+        item->cmsg_len = CMSG_LEN(count * sizeof(int));
+        memcpy(CMSG_DATA(item), passed, count * sizeof(int));
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 struct kc_sender kc_own_credentials(void) {
     struct kc_sender own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
     own.known = getuid() != own.uid || getgid() != own.gid;

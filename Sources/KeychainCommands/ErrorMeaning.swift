@@ -273,7 +273,8 @@ struct ErrorMeaning {
                     "systemctl status keychaind shows whether it runs.")
             case .noAuthentication:
                 Self(
-                    .failure, "no question can be asked: keychain-auth-starter does not answer",
+                    .failure,
+                    "no user and no device can be asked: keychain-starter does not answer",
                     "Try again; keychainctl doctor says what is wrong.")
             case .outOfMemory:
                 Self(

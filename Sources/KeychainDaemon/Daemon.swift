@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AuthenticationHandoff
 internal import CallerIdentity
 internal import Dispatch
 internal import KeychainAccessControl
@@ -65,14 +64,18 @@ package final class Daemon: Sendable {
         }
         let screens = ScreenLocks()
         let pending = PendingUnlocks()
+        let starter = plan.programs.starter
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false,
             keys: ProtectorKeys(
-                tpm: plan.programs.tpm.map { TPMProgram(path: $0) },
-                securityKeys: plan.programs.securityKeys.map { SecurityKeyProgram(path: $0) },
+                tpm: plan.programs.hasTPM ? TPMProgram(starter: starter) : nil,
+                securityKeys: plan.programs.hasSecurityKeys
+                    ? SecurityKeyProgram(starter: starter) : nil,
                 credentials: plan.credentials),
-            reader: ImportProgram(path: plan.programs.importer, log: plan.log))
+            reader: { [log = plan.log] user in
+                ImportProgram(starter: starter, user: user, log: log)
+            })
         let vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
             vaultKey: try VaultKey.load(
@@ -85,9 +88,7 @@ package final class Daemon: Sendable {
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = UnlockThrottle()
         let authenticator = PromptedAuthenticator(
-            starter: StarterSocket(
-                path: plan.folders.runtime + "/" + DaemonPlan.starterSocket, log: plan.log),
-            prompters: prompters, accounts: accounts)
+            starter: starter, prompters: prompters, accounts: accounts)
         var serviceParts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: authenticator,

@@ -4,6 +4,7 @@ package import KeychainLinuxSystem
 package import KeychainLocalSocket
 package import KeychainModel
 package import KeychainSecrets
+package import ProgramHandoff
 
 /// A daemon's configuration: its folders, its sockets and programs, and its sources of facts about
 /// the machine.
@@ -30,25 +31,25 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// Programs that the daemon runs; nil for one that the machine does not have.
+    /// Programs that the daemon knows, and what starts those that work for it.
     package struct Programs: Sendable {
         let prompter: String
         /// The deputy, which makes requests for programs of the user's bus.
         let deputy: String
-        let tpm: String?
-        let securityKeys: String?
-        /// The program that reads keychain files from elsewhere.
-        let importer: String
+        let starter: any ProgramStarter
+        /// Whether the machine has what speaks to a TPM, and to security keys.
+        let hasTPM: Bool
+        let hasSecurityKeys: Bool
 
         package init(
-            prompter: String, deputy: String, tpm: String?, securityKeys: String?,
-            importer: String
+            prompter: String, deputy: String, starter: any ProgramStarter, hasTPM: Bool,
+            hasSecurityKeys: Bool
         ) {
             self.prompter = prompter
             self.deputy = deputy
-            self.tpm = tpm
-            self.securityKeys = securityKeys
-            self.importer = importer
+            self.starter = starter
+            self.hasTPM = hasTPM
+            self.hasSecurityKeys = hasSecurityKeys
         }
     }
 
@@ -74,8 +75,8 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// The socket of `keychain-auth-starter` in the runtime folder.
-    package static let starterSocket = "auth.sock"
+    /// The socket of `keychain-starter` in the runtime folder.
+    package static let starterSocket = "starter.sock"
     /// The socket of `keychain-broker` in the runtime folder.
     package static let brokerSocket = "broker.sock"
     /// The socket of `keychain-audit` in the runtime folder.

@@ -6,20 +6,20 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainPolicyEngine
 internal import KeychainSecrets
+package import ProgramHandoff
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them as
 /// `_keychain-policy`, and this process takes the result. All or nothing: where a file has a
 /// mistake, the present policies stay in force.
 package final class PolicyLoader: Sendable {
-    private static let deadline = 60.0
     /// Waits for the end of a series of changes: several files are written one after the other, and
     /// a file in pieces.
     private static let settling: DispatchTimeInterval = .milliseconds(200)
     /// The interval of looks, for file systems that report no changes.
     private static let looking: DispatchTimeInterval = .seconds(60)
 
-    private let compiler: String
+    private let compiler: PolicyCompiler
     private let folders: [String]
     private let stateFolder: String
     private let kept: LastGoodPolicies
@@ -42,14 +42,16 @@ package final class PolicyLoader: Sendable {
         /// The number of the last reported change: a delayed load is dropped where another change
         /// followed.
         var settling = 0
+        /// Whether the last load failed for want of its compiler, and is to be tried again.
+        var isDue = false
     }
 
-    /// Later folders override earlier ones. `compiler` is the installed keychainctl-policy.
+    /// Later folders override earlier ones.
     package init(
-        compiler: String, folders: [String], stateFolder: String, policy: ActivePolicy,
+        starter: any ProgramStarter, folders: [String], stateFolder: String, policy: ActivePolicy,
         log: @escaping @Sendable (String) -> Void
     ) {
-        self.compiler = compiler
+        compiler = PolicyCompiler(starter: starter)
         self.folders = folders
         self.stateFolder = stateFolder
         kept = LastGoodPolicies(stateFolder: stateFolder, mostLevels: folders.count)
@@ -68,7 +70,7 @@ package final class PolicyLoader: Sendable {
             tell(
                 "the last that could be used are in force", bundle.summary, mistake, of: use(bundle)
             )
-        } else if !kept.folders.isEmpty, let bundle = try? compile(kept.folders) {
+        } else if !kept.folders.isEmpty, let bundle = try? compiler.bundle(of: kept.folders) {
             tell(
                 "the last that could be used were compiled again", bundle.summary, mistake,
                 of: use(bundle))
@@ -113,28 +115,6 @@ package final class PolicyLoader: Sendable {
         }
     }
 
-    private struct NotTaken: Error {
-        let words: String
-    }
-
-    private func compile(_ folders: [String]) throws -> PolicyBundle {
-        let output: ChildOutput
-        do {
-            output = try ChildOutput(
-                of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
-                limit: PolicyBundle.mostBytes, deadlineSeconds: Self.deadline)
-        } catch {
-            throw NotTaken(words: "could not be compiled (\(error))")
-        }
-        guard output.status?.isSuccess == true else {
-            let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
-            throw NotTaken(words: "not taken\n\(words)")
-        }
-        do { return try PolicyBundle(bytes: output.bytes) } catch {
-            throw NotTaken(words: "what was compiled makes no sense (\(error))")
-        }
-    }
-
     /// Loads the present files. Returns false where they can't be used and the policies in force
     /// stay.
     @discardableResult
@@ -152,27 +132,30 @@ package final class PolicyLoader: Sendable {
     /// Loads the present files. Returns the mistake, in short on its first line; nil where all is
     /// in force.
     private func takeUp() -> String? {
-        do {
+        do throws(PolicyFailure) {
             let present = folders.filter { FileStatus($0) != nil }
-            let bundle = try compile(present)
+            let bundle = try compiler.bundle(of: present)
             let load = use(bundle, of: present)
             kept.keep(bundle)
             let text = "\(bundle.policy.statementCount) rules in force\n\(bundle.summary)"
             tell(ActivePolicy.Report(text: text, load: load))
+            watching.withLock { $0.isDue = false }
             return nil
         } catch {
-            return (error as? NotTaken)?.words ?? "\(error)"
+            watching.withLock { $0.isDue = error.isOfCompiler }
+            return error.words
         }
     }
 
-    /// Loads the files if any has changed.
-    private func loadIfChanged() {
+    /// Loads the files if any has changed, or if they could not be compiled for another reason than
+    /// their words.
+    func loadIfChanged() {
         let now = state()
-        let hasChanged = watching.withLock { watching in
+        let isDue = watching.withLock { watching in
             defer { watching.seen = now }
-            return watching.seen != now
+            return watching.isDue || watching.seen != now
         }
-        if hasChanged { load() }
+        if isDue { load() }
     }
 
     /// Reports that the policies in force differ from the files.

@@ -2,6 +2,7 @@
 internal import KeychainVaults
 internal import KeychainModel
 internal import KeychainSecrets
+internal import ProgramHandoff
 
 /// The connected security keys, through `keychain-fido`.
 struct SecurityKeyProgram: SecurityKeySource {
@@ -13,12 +14,15 @@ struct SecurityKeyProgram: SecurityKeySource {
 
     private let program: ProtectorProgram
 
-    init(path: String) { program = ProtectorProgram(path: path) }
+    init(starter: any ProgramStarter) { program = ProtectorProgram(starter: starter) }
 
     /// Makes a new secret in the security key. Returns it with the credential that asks for it
     /// again, whose first byte is 1 where the key will want its PIN.
-    func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret) {
-        let made = try program.ask(["make"], pin, deadlineSeconds: Self.deadlineSeconds)
+    func make(
+        pin: HeldSecret, for user: UInt32
+    ) throws(RequestError) -> (credential: [UInt8], key: HeldSecret) {
+        let made = try program.ask(
+            .securityKey(.make, user: user), pin, deadlineSeconds: Self.deadlineSeconds)
         guard made.bytes.count > Self.secretBytes else { throw .failed(.protectorFailed) }
         let credential = made.bytes.part(Self.secretBytes..<made.bytes.count)
             .releasedFromLockedMemory()
@@ -26,7 +30,7 @@ struct SecurityKeyProgram: SecurityKeySource {
     }
 
     func open(
-        _ credential: [UInt8], pin: HeldSecret?, atLogin: Bool
+        _ credential: [UInt8], pin: HeldSecret?, atLogin: Bool, for user: UInt32
     ) throws(RequestError) -> HeldSecret {
         let length = [
             UInt8(truncatingIfNeeded: credential.count), UInt8(clamping: credential.count >> 8),
@@ -34,7 +38,7 @@ struct SecurityKeyProgram: SecurityKeySource {
         var question = SecretBytes(copying: length + credential)
         if let pin { question = question.appending(pin.bytes) }
         let secret = try program.ask(
-            ["open"], HeldSecret(question),
+            .securityKey(.open, user: user), HeldSecret(question),
             deadlineSeconds: atLogin ? Self.deadlineSecondsAtLogin : Self.deadlineSeconds
         )
         guard secret.bytes.count == Self.secretBytes else { throw .failed(.protectorFailed) }

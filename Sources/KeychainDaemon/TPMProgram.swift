@@ -2,6 +2,7 @@
 internal import KeychainVaults
 internal import KeychainModel
 internal import KeychainSecrets
+internal import ProgramHandoff
 
 /// The machine's TPM, through `keychain-tpm`.
 struct TPMProgram: TPMSealer {
@@ -10,19 +11,22 @@ struct TPMProgram: TPMSealer {
 
     private let program: ProtectorProgram
 
-    init(path: String) { program = ProtectorProgram(path: path) }
+    init(starter: any ProgramStarter) { program = ProtectorProgram(starter: starter) }
 
-    func seal(_ key: HeldSecret, registers: [UInt8]) throws(RequestError) -> [UInt8] {
-        try ask(["seal"] + registers.map { String($0) }, key).bytes.releasedFromLockedMemory()
+    func seal(
+        _ key: HeldSecret, registers: [UInt8], for user: UInt32
+    ) throws(RequestError) -> [UInt8] {
+        try ask(.seal(registers: registers), key, user).bytes.releasedFromLockedMemory()
     }
 
-    func open(_ sealed: [UInt8]) throws(RequestError) -> HeldSecret {
-        try ask(["open"], HeldSecret(SecretBytes(copying: sealed)))
+    func open(_ sealed: [UInt8], for user: UInt32) throws(RequestError) -> HeldSecret {
+        try ask(.open, HeldSecret(SecretBytes(copying: sealed)), user)
     }
 
-    private func ask(_ arguments: [String], _ question: HeldSecret) throws(RequestError)
-        -> HeldSecret
-    {
-        try program.ask(arguments, question, deadlineSeconds: Self.deadlineSeconds)
+    private func ask(
+        _ task: TPMTask, _ question: HeldSecret, _ user: UInt32
+    ) throws(RequestError) -> HeldSecret {
+        try program.ask(
+            .tpm(task, user: user), question, deadlineSeconds: Self.deadlineSeconds)
     }
 }

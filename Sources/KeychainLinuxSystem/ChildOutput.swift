@@ -7,9 +7,6 @@ package struct ChildOutput: Sendable {
     package let status: ExitStatus?
     package let bytes: [UInt8]
 
-    /// The descriptor that the child writes to.
-    package static let descriptor: Int32 = 3
-
     /// Runs the program without a terminal and without an environment. A program that writes more
     /// than `limit` bytes is ended, and its output is dropped.
     package init(
@@ -22,7 +19,7 @@ package struct ChildOutput: Sendable {
         let ours = Descriptor(owning: ends[0])
         let child = try Self.start(executable, arguments, Descriptor(owning: ends[1]))
         let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
-        bytes = try Self.read(ours, limit, deadline)
+        bytes = try ours.contents(limit: limit, until: deadline)
         status = child.wait(deadlineSeconds: max(0, Self.seconds(until: deadline)))
     }
 
@@ -33,26 +30,8 @@ package struct ChildOutput: Sendable {
     ) throws(SystemError) -> ChildProcess {
         try ChildProcess(
             executable: executable, arguments: arguments, environment: [],
-            passing: [(source: theirs.number, target: descriptor)], newSession: true)
-    }
-
-    private static func read(
-        _ descriptor: Descriptor, _ limit: Int, _ deadline: ContinuousClock.Instant
-    ) throws(SystemError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            try Wait.until(POLLIN, descriptor.number, deadline: deadline)
-            // Safe: reads at most the array's length.
-            let count = unsafe piece.withUnsafeMutableBytes {
-                unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count)
-            }
-            if count == 0 { return bytes }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .system(errno) }
-            bytes += piece.prefix(count)
-            guard bytes.count <= limit else { throw .tooLarge }
-        }
+            passing: [(source: theirs.number, target: DescriptorOutput.descriptor)],
+            newSession: true)
     }
 
     private static func seconds(until deadline: ContinuousClock.Instant) -> Double {

@@ -23,6 +23,27 @@ extension Descriptor {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     }
+
+    /// All bytes up to the end, which comes when the last writer has closed a pipe. Throws
+    /// `.tooLarge` for more than `limit` bytes.
+    package func contents(
+        limit: Int, until deadline: ContinuousClock.Instant
+    ) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            try Wait.until(POLLIN, number, deadline: deadline)
+            // Safe: reads at most the array's length.
+            let count = unsafe piece.withUnsafeMutableBytes {
+                unsafe Glibc.read(number, $0.baseAddress, $0.count)
+            }
+            if count == 0 { return bytes }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system(errno) }
+            bytes += piece.prefix(count)
+            guard bytes.count <= limit else { throw .tooLarge }
+        }
+    }
 }
 
 extension ChildProcess {

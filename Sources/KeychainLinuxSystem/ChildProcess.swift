@@ -8,6 +8,8 @@ package struct ExitStatus: Sendable, Equatable {
     /// nil when a signal ended it.
     package let code: Int32?
     package var isSuccess: Bool { code == 0 }
+
+    package init(code: Int32?) { self.code = code }
 }
 
 /// A program that was started with exactly the descriptors it was given, and ends with its parent.

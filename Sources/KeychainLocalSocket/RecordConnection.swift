@@ -29,12 +29,14 @@ package final class RecordConnection: Sendable {
         else { throw .system(errno) }
     }
 
-    /// Sends the record. The other end gets a copy of the descriptor, if there is one.
-    package func send(_ record: [UInt8], passing passed: Descriptor?) throws(SocketError) {
-        // Safe: sends the array's own bytes, and borrows the descriptor.
+    /// Sends the record. The other end gets copies of the descriptors, two at most.
+    package func send(_ record: [UInt8], passing passed: [Descriptor]) throws(SocketError) {
+        let numbers = passed.map(\.number)
+        defer { withExtendedLifetime(passed) {} }
+        // Safe: sends the array's own bytes, and the descriptors are open until the call returns.
         let sent = unsafe record.withUnsafeBytes {
-            unsafe kc_send_passing(
-                descriptor.number, $0.baseAddress, $0.count, nil, 0, nil, passed?.number ?? -1)
+            unsafe kc_send_passing_all(
+                descriptor.number, $0.baseAddress, $0.count, numbers, numbers.count)
         }
         guard sent == record.count else { throw .closed }
     }

@@ -150,6 +150,6 @@ public enum ServiceFailure: UInt32, Sendable, CaseIterable {
     case internalError = 62
     /// The copy's password costs more work than this software ever uses: the copy was altered.
     case derivationTooCostly = 63
-    /// No process can ask PAM: `keychain-auth-starter` is gone, or does not answer.
+    /// No process can ask PAM or a device: `keychain-starter` is gone, or does not answer.
     case noAuthentication = 67
 }

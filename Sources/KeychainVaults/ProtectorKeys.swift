@@ -28,9 +28,9 @@ package struct ProtectorKeys: Sendable {
 
     package static let none = ProtectorKeys(tpm: nil, securityKeys: nil, credentials: [:])
 
-    /// A new protector and the key for it.
+    /// A new protector of this user's keychain, and the key for it.
     package func make(
-        _ new: NewProtector
+        _ new: NewProtector, for user: UInt32
     ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
         switch new {
         // The service has the device's key already.
@@ -42,7 +42,7 @@ package struct ProtectorKeys: Sendable {
         case .tpm(let registers, let atLogin):
             guard let tpm else { throw .state(.protectorNotAvailable) }
             let key = HeldSecret(SecretBytes(random: SealingKey.byteCount))
-            let sealed = try tpm.seal(key, registers: registers)
+            let sealed = try tpm.seal(key, registers: registers, for: user)
             return (try record(.tpm, [atLogin ? 1 : 0] + Self.bits(registers) + sealed), key)
         case .credential(let name, let atLogin):
             let key = HeldSecret(try credentialKey(name).bytes.copy())
@@ -51,7 +51,7 @@ package struct ProtectorKeys: Sendable {
             // A PIN can't be typed at a login without a password.
             guard pin.bytes.count == 0 || !atLogin else { throw .invalid(.badRequest) }
             guard let securityKeys else { throw .state(.protectorNotAvailable) }
-            let (credential, key) = try securityKeys.make(pin: pin)
+            let (credential, key) = try securityKeys.make(pin: pin, for: user)
             return (try record(.securityKey, [atLogin ? 1 : 0] + credential), key)
         }
     }
@@ -64,7 +64,7 @@ package struct ProtectorKeys: Sendable {
 
     /// The key of an existing protector. `typed` is the recovery key, or the PIN of a security key.
     package func key(
-        of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
+        of protector: ProtectorRecord, for user: UInt32, typed: HeldSecret?, atLogin: Bool = false
     ) throws(RequestError) -> SealingKey {
         switch protector.kind {
         case .recoveryKey:
@@ -72,14 +72,16 @@ package struct ProtectorKeys: Sendable {
             return try Self.recoveryKey(typed)
         case .tpm:
             guard let tpm else { throw .state(.protectorNotAvailable) }
-            let key = try tpm.open(Array(protector.parameters.dropFirst(1 + Self.registerBytes)))
+            let key = try tpm.open(
+                Array(protector.parameters.dropFirst(1 + Self.registerBytes)), for: user)
             guard key.bytes.count == SealingKey.byteCount else { throw .failed(.damaged) }
             return SealingKey(key.bytes.copy())
         case .credential: return try credentialKey(protector.credentialName)
         case .securityKey:
             guard let securityKeys else { throw .state(.protectorNotAvailable) }
             let credential = Array(protector.parameters.dropFirst())
-            let key = try securityKeys.open(credential, pin: typed, atLogin: atLogin)
+            let key = try securityKeys.open(
+                credential, pin: typed, atLogin: atLogin, for: user)
             return SealingKey(key.bytes.copy())
         case .password, .device: throw .invalid(.badRequest)
         }

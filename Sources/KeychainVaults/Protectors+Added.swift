@@ -36,9 +36,10 @@ extension Protectors {
         case .device: break
         case .tpm:
             return try tpmTurns.take(for: keychain.user) { () throws(RequestError) in
-                try keys.make(new)
+                try keys.make(new, for: keychain.user)
             }
-        case .recoveryKey, .credential, .securityKey: return try keys.make(new)
+        case .recoveryKey, .credential, .securityKey:
+            return try keys.make(new, for: keychain.user)
         }
         guard keychain.isSystem, try !records(keychain).contains(where: { $0.kind == .device })
         else { throw .invalid(.badRequest) }
@@ -157,7 +158,7 @@ extension Protectors {
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, goingOnWith new: borrowing PasswordKeys
     ) throws(RequestError) -> UnlockedKeys {
         let protector = try record(of: recoveryKey, keychain)
-        let key = try keys.key(of: protector, typed: recoveryKey)
+        let key = try keys.key(of: protector, for: keychain.user, typed: recoveryKey)
         do {
             return try keychain.file.unlock(with: protector, key: key, goingOnWith: new)
         } catch { throw RequestError(error) }
@@ -210,10 +211,11 @@ extension Protectors {
         atLogin: Bool = false
     ) throws(RequestError) -> SealingKey {
         guard protector.kind == .tpm else {
-            return try keys.key(of: protector, typed: typed, atLogin: atLogin)
+            return try keys.key(
+                of: protector, for: keychain.user, typed: typed, atLogin: atLogin)
         }
         return try tpmTurns.take(for: keychain.user) { () throws(RequestError) in
-            try keys.key(of: protector, typed: nil)
+            try keys.key(of: protector, for: keychain.user, typed: nil)
         }
     }
 
@@ -255,7 +257,8 @@ extension Protectors {
             return .password(password.bytes.copy(), try? deviceSecret(keychain))
         case .recoveryKey(let text):
             let record = try record(of: text, keychain)
-            return .protector(record, try keys.key(of: record, typed: text))
+            return .protector(
+                record, try keys.key(of: record, for: keychain.user, typed: text))
         case .securityKey: throw .invalid(.badRequest)
         }
     }

@@ -16,8 +16,8 @@ package final class Protectors: Sendable {
     private let folder: KeychainFolder
     package let deviceKey: SealingKey
     package let keys: ProtectorKeys
-    /// Reads copies that are to be restored.
-    private let reader: any ForeignReader
+    /// What reads a copy that is to be restored, by the user whose keychain it becomes.
+    private let reader: @Sendable (UInt32) -> any ForeignReader
     /// Whether this device's key may open a keychain that is made without a password.
     package let allowsDeviceProtector: Bool
     private let changes = Mutex<[UInt32: Changes]>([:])
@@ -26,7 +26,8 @@ package final class Protectors: Sendable {
 
     package init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
-        keys: ProtectorKeys = .none, reader: any ForeignReader = OwnProcessReader()
+        keys: ProtectorKeys = .none,
+        reader: @escaping @Sendable (UInt32) -> any ForeignReader = { _ in OwnProcessReader() }
     ) {
         self.folder = folder
         self.keys = keys
@@ -134,7 +135,7 @@ package final class Protectors: Sendable {
             throw .state(.passcodeNotSet)
         }
         let recovery = try recoveryKey.map { text throws(RequestError) in
-            try keys.make(.recoveryKey(text))
+            try keys.make(.recoveryKey(text), for: user)
         }
         try changing(user) { () throws(RequestError) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
@@ -158,7 +159,8 @@ package final class Protectors: Sendable {
         do { opened = try .reading(copy) } catch { throw RequestError(error) }
         do throws(KeychainStoreError) {
             return try ReturningKeychain(
-                from: opened, through: reader, at: path, owner: owner, deviceKey: deviceKey)
+                from: opened, through: reader(owner.user), at: path, owner: owner,
+                deviceKey: deviceKey)
         } catch {
             throw error == .wrongDeviceKey ? .state(.notOpenedHere) : RequestError(error)
         }

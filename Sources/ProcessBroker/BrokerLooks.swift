@@ -78,7 +78,7 @@ package final class BrokerLooks: ProcessLooks {
     private func exchange(
         _ request: LookRequest, _ process: PinnedProcess?, on connection: RecordConnection
     ) throws(SocketError) -> (reply: LookReply, passed: Descriptor?) {
-        try connection.send(request.bytes, passing: process?.descriptor)
+        try connection.send(request.bytes, passing: process.map { [$0.descriptor] } ?? [])
         let (bytes, passed) = try connection.receivePassed(limit: LookReply.longest)
         let reply: LookReply
         do { reply = try LookReply(bytes) } catch { throw .malformed }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AuthenticationHandoff
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
+internal import ProgramHandoff
 
 /// One transaction of a PAM service in a process of its own. Its modules may sleep, crash or talk
 /// without end, and the daemon goes on.
@@ -14,7 +14,7 @@ struct PAMProcess: Sendable {
     private static let farewell = 0.2
     private static let glance = 0.5
 
-    let starter: any AuthenticationStarter
+    let starter: any ProgramStarter
     let request: AuthenticationRequest
     /// Counted from the moment the question is shown.
     let deadline: Duration
@@ -25,12 +25,13 @@ struct PAMProcess: Sendable {
         unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
-        let (channel, running): (ConversationChannel, any RunningAuthentication)
+        let (channel, running): (ConversationChannel, any RunningProgram)
         do throws(StarterError) { (channel, running) = try start() } catch {
             switch error {
             case .noService: return .unavailable
             case .busy: throw .refused(.tooManyRequests)
-            case .failed, .notAnswering: throw .failed(.noAuthentication)
+            case .failed, .notAnswering, .notInstalled, .badRequest:
+                throw .failed(.noAuthentication)
             }
         }
         defer { if running.state(withinSeconds: Self.farewell) == .running { running.end() } }
@@ -61,7 +62,7 @@ struct PAMProcess: Sendable {
 
     private func converse(
         _ title: ServerMessage.Prompt, _ channel: ConversationChannel,
-        _ running: any RunningAuthentication,
+        _ running: any RunningProgram,
         _ prompter: Prompter, _ hasAnswered: inout Bool
     ) throws(RequestError) -> ConversationOutcome {
         try prompter.show(title)
@@ -89,7 +90,7 @@ struct PAMProcess: Sendable {
     /// nil where no further message will come, also where a process that a module left running
     /// keeps the other end open.
     private static func next(
-        _ channel: ConversationChannel, _ running: any RunningAuthentication
+        _ channel: ConversationChannel, _ running: any RunningProgram
     ) -> ConversationMessage? {
         var hasEnded = false
         while true {
@@ -101,11 +102,11 @@ struct PAMProcess: Sendable {
     }
 
     private func start() throws(StarterError) -> (
-        ConversationChannel, any RunningAuthentication
+        ConversationChannel, any RunningProgram
     ) {
         let (here, there): (ConversationChannel, ConversationChannel)
         do { (here, there) = try ConversationChannel.pair() } catch { throw .failed }
-        return (here, try starter.start(request, talkingOn: there.descriptor))
+        return (here, try starter.start(.authentication(request), passing: [there.descriptor]))
     }
 
     private func answer(

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AuthenticationHandoff
 package import CallerIdentity
 internal import KeychainAccessControl
 internal import KeychainLinuxSystem
@@ -9,6 +8,7 @@ package import KeychainModel
 package import KeychainPolicyModel
 package import KeychainSecrets
 package import KeychainUserPresence
+package import ProgramHandoff
 
 /// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The
 /// asking program sees none of it.
@@ -22,7 +22,7 @@ package final class PromptedAuthenticator: Authenticator {
     private static let longestWait: Duration = .seconds(100)
     private static let glanceMilliseconds: UInt32 = 200
 
-    package let starter: any AuthenticationStarter
+    package let starter: any ProgramStarter
     package let prompters: PrompterRegistry
     private let budget = PromptRateLimiter()
     private let open = OpenQuestions()
@@ -30,7 +30,7 @@ package final class PromptedAuthenticator: Authenticator {
     package let accounts: AccountNames
 
     package init(
-        starter: any AuthenticationStarter, prompters: PrompterRegistry, accounts: AccountNames
+        starter: any ProgramStarter, prompters: PrompterRegistry, accounts: AccountNames
     ) {
         self.starter = starter
         self.prompters = prompters

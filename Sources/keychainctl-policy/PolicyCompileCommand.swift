@@ -8,12 +8,12 @@ internal import KeychainPolicyModel
 internal import PolicyLanguage
 internal import PolicyTools
 
-/// The command that keychaind starts when policies may have changed, as keychaind reads no YAML
-/// itself.
+/// The command that keychain-starter starts for keychaind when policies may have changed, as
+/// keychaind reads no YAML itself.
 struct PolicyCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",
-        abstract: "Compile policies for keychaind, which starts this.",
+        abstract: "Compile policies for keychaind, by keychain-starter.",
         discussion: """
             Reads what is root's alone, as a user without rights, and writes to descriptor 3: a compiled policy, \
             or, ending with 1, why there is none.

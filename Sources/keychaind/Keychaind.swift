@@ -11,6 +11,7 @@ internal import Glibc
 internal import KeychainRequestService
 internal import KeychainLinuxSystem
 internal import LoginManager
+internal import ProgramHandoff
 
 /// The daemon's command line: parse, wire, run.
 @main
@@ -77,14 +78,17 @@ struct Keychaind: ParsableCommand {
         let signals = Signals()
         defer { signals.end() }
         let policy = ActivePolicy()
+        let starter = StarterSocket(
+            path: Sockets.folder(of: loginSocket) + "/" + DaemonPlan.starterSocket, log: log)
         let loader = PolicyLoader(
-            compiler: programs.policyCompiler,
+            starter: starter,
             folders: [
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
         let bounds = try LockingBounds.file(Self.bounds)
         let renamed = try RenamedAccounts.file(Self.renamed)
-        // Before a program can ask for anything.
+        // Before a program can ask for anything. keychain-starter listens by now: in a child of this
+        // process, or by systemd's socket, which starts it.
         loader.start()
         let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
         var plan = DaemonPlan(
@@ -92,8 +96,8 @@ struct Keychaind: ParsableCommand {
             listeners: .init(
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
             programs: .init(
-                prompter: programs.prompter, deputy: programs.deputy, tpm: programs.tpm,
-                securityKeys: programs.securityKeys, importer: programs.importer),
+                prompter: programs.prompter, deputy: programs.deputy, starter: starter,
+                hasTPM: programs.hasTPM, hasSecurityKeys: programs.hasSecurityKeys),
             accounts: .init(
                 name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) },
@@ -119,8 +123,8 @@ struct Keychaind: ParsableCommand {
         log("stopped")
     }
 
-    /// Starts keychain-auth-starter, keychain-broker and keychain-audit where systemd does not: before
-    /// this process gives up rights, and before it has a second thread.
+    /// Starts keychain-starter, keychain-broker and keychain-audit where systemd does not: before this
+    /// process gives up rights, and before it has a second thread.
     private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void

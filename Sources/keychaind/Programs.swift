@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// The programs of the same installation that the daemon starts or trusts.
+/// The programs of the same installation that the daemon needs or trusts. keychain-starter looks
+/// at those that it starts by itself.
 struct Programs {
-    /// Starts what asks PAM.
+    /// Starts what works for the daemon. Where no service manager runs it, the daemon does.
     let starter: String
     /// Looks at other users' processes.
     let broker: String
@@ -12,30 +13,26 @@ struct Programs {
     let prompter: String
     /// Asks for programs of the user's bus. Where it is not installed, none does.
     let deputy: String
-    /// Reads keychain files from elsewhere.
-    let importer: String
-    /// Compiles policies.
-    let policyCompiler: String
-    /// nil where it is not installed: a machine without a TPM can do without its library.
-    let tpm: String?
+    /// Whether it is installed: a machine without a TPM can do without its library.
+    let hasTPM: Bool
     /// The same of libfido2.
-    let securityKeys: String?
+    let hasSecurityKeys: Bool
     /// The folder of the policies that come with the package.
     let policies: String
 
     init() throws(StartError) {
-        _ = try Self.installed("../libexec/keychain/keychain-auth")
-        starter = try Self.installed("../libexec/keychain/keychain-auth-starter")
+        for name in ["keychain-auth", "keychain-import", "keychainctl-policy"] {
+            _ = try Self.installed("../libexec/keychain/" + name)
+        }
+        starter = try Self.installed("../libexec/keychain/keychain-starter")
         broker = try Self.installed("../libexec/keychain/keychain-broker")
         audit = try Self.installed("../libexec/keychain/keychain-audit")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         deputy =
             InstalledProgram.sibling("../libexec/keychain/keychain-secrets")
             ?? "/usr/libexec/keychain/keychain-secrets"
-        tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
-        securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
-        importer = try Self.installed("../libexec/keychain/keychain-import")
-        policyCompiler = try Self.installed("../libexec/keychain/keychainctl-policy")
+        hasTPM = (try? Self.installed("../libexec/keychain/keychain-tpm")) != nil
+        hasSecurityKeys = (try? Self.installed("../libexec/keychain/keychain-fido")) != nil
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")
             ?? "/usr/share/keychain/policies.d"

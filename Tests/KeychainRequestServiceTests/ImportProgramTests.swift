@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainLinuxSystem
 import KeychainRows
+import ProgramHandoff
 import SystemTestSupport
 import Testing
 
@@ -17,7 +18,9 @@ import Testing
     private func rows(of words: String, _ taken: inout UInt64) throws {
         let folder = try ScratchFolder()
         let file = try folder.script("file", "")
-        let program = ImportProgram(path: try folder.script("import", words), log: { _ in })
+        let program = ImportProgram(
+            starter: ScriptStarter(path: try folder.script("import", words)), user: 1000,
+            log: { _ in })
         try program.read(.reading(file)) { record in
             if case .row = record { taken += 1 }
         }
@@ -27,6 +30,16 @@ import Testing
         var taken: UInt64 = 0
         try rows(of: "\(Self.version); \(Self.row); \(Self.row); printf '\\377\\000'", &taken)
         #expect(taken == 2)
+    }
+
+    @Test func `a program that is not started has read nothing, and damaged nothing`() throws {
+        let folder = try ScratchFolder()
+        let file = try folder.script("file", "")
+        let program = ImportProgram(
+            starter: RefusingStarter(error: .notAnswering), user: 1000, log: { _ in })
+        #expect(throws: StarterError.notAnswering) {
+            try program.read(.reading(file)) { _ in }
+        }
     }
 
     @Test func `rows without end are a damaged file, and take no more room than one`() throws {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import AuthenticationHandoff
 import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
+import ProgramHandoff
 @testable import PromptedAuthentication
 import SystemTestSupport
 import Testing
@@ -100,17 +100,11 @@ import Testing
     }
 
     private func refusal(of error: StarterError) throws -> (ConversationOutcome?, RequestError?) {
-        struct Refusing: AuthenticationStarter {
-            let error: StarterError
-            func start(
-                _ request: AuthenticationRequest, talkingOn conversation: Descriptor
-            ) throws(StarterError) -> any RunningAuthentication { throw error }
-        }
         let pair = try ConnectionPair()
         var hasAnswered = false
         do throws(RequestError) {
             let outcome = try PAMProcess(
-                starter: Refusing(error: error), request: Self.request, deadline: .seconds(1)
+                starter: RefusingStarter(error: error), request: Self.request, deadline: .seconds(1)
             )
             .ask(.title("x"), on: Prompter(pair.server, at: nil) { _ in .noOtherReader }, unless: { false }, &hasAnswered)
             return (outcome, nil)
@@ -120,8 +114,9 @@ import Testing
     @Test func `what is not started is told apart from what has proven nothing`() throws {
         #expect(try refusal(of: .noService) == (.unavailable, nil))
         #expect(try refusal(of: .busy) == (nil, .refused(.tooManyRequests)))
-        #expect(try refusal(of: .failed) == (nil, .failed(.noAuthentication)))
-        #expect(try refusal(of: .notAnswering) == (nil, .failed(.noAuthentication)))
+        for error in [StarterError.notInstalled, .failed, .badRequest, .notAnswering] {
+            #expect(try refusal(of: error) == (nil, .failed(.noAuthentication)))
+        }
     }
 
     @Test func `a starter that is gone in the middle is said to be`() throws {

@@ -3,10 +3,25 @@ import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
 @testable import KeychainDaemon
+import KeychainLinuxSystem
 import KeychainModel
 import KeychainPolicyEngine
+import ProgramHandoff
 import SystemTestSupport
 import Testing
+
+/// A starter that is not there at first.
+private struct LateStarter: ProgramStarter {
+    let isAnswering: Box<Bool>
+    let script: ScriptStarter
+
+    func start(
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
+        guard isAnswering.value else { throw .notAnswering }
+        return try script.start(request, passing: descriptors)
+    }
+}
 
 /// How the administrator's policies come into force. The compiler is a script that hands over what
 /// the test has compiled.
@@ -24,7 +39,8 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: folder("rules"), withIntermediateDirectories: false)
         loader = PolicyLoader(
-            compiler: folder("compiler"), folders: [folder("none"), folder("rules")],
+            starter: ScriptStarter(path: folder("compiler")),
+            folders: [folder("none"), folder("rules")],
             stateFolder: folder("state"), policy: policy, log: { _ in })
     }
 
@@ -105,6 +121,42 @@ import Testing
         }
     }
 
+    private func other(_ starter: any ProgramStarter) -> PolicyLoader {
+        PolicyLoader(
+            starter: starter, folders: [folder("rules")], stateFolder: folder("state"),
+            policy: policy, log: { _ in })
+    }
+
+    @Test func `where the starter does not answer, the report says so`() throws {
+        try compiler(handsOver: Self.one)
+        loader.start()
+        let next = other(RefusingStarter(error: .notAnswering))
+        #expect(!next.load())
+        #expect(rules == 1 && policy.report.isDegraded)
+        #expect(
+            policy.report.text.hasPrefix(
+                "could not be compiled (keychain-starter does not answer)"))
+        #expect(!other(LostStarter()).load())
+        #expect(policy.report.text.hasPrefix("could not be compiled (keychain-starter ended)"))
+    }
+
+    @Test func `what failed without its compiler is tried again, and a mistake is not`() throws {
+        let isAnswering = Box(false)
+        let late = other(
+            LateStarter(isAnswering: isAnswering, script: ScriptStarter(path: folder("compiler"))))
+        try compiler(handsOver: Self.one)
+        late.start()
+        #expect(policy.report.isDegraded)
+        isAnswering.change { $0 = true }
+        late.loadIfChanged()
+        #expect(rules == 1 && !policy.report.isDegraded)
+        try compiler("exit 1")
+        #expect(!late.load())
+        try compiler(handsOver: Self.two)
+        late.loadIfChanged()
+        #expect(rules == 1 && policy.report.isDegraded)
+    }
+
     @Test func `a request to read them again is answered by what came of it`() throws {
         #expect(!policy.reload())
         try compiler(handsOver: Self.one)
@@ -124,7 +176,8 @@ import Testing
         try compiler("exit 1")
         let policy = ActivePolicy()
         let next = PolicyLoader(
-            compiler: folder("compiler"), folders: [folder("rules")], stateFolder: folder("state"),
+            starter: ScriptStarter(path: folder("compiler")), folders: [folder("rules")],
+            stateFolder: folder("state"),
             policy: policy, log: { _ in })
         next.start()
         #expect(policy.now.judge.policy.statementCount == 2)

@@ -13,11 +13,13 @@ private final class SlowTPM: TPMSealer {
     let hasBegun = DispatchSemaphore(value: 0)
     let goesOn = DispatchSemaphore(value: 0)
 
-    func seal(_ key: HeldSecret, registers: [UInt8]) throws(RequestError) -> [UInt8] {
+    func seal(
+        _ key: HeldSecret, registers: [UInt8], for user: UInt32
+    ) throws(RequestError) -> [UInt8] {
         key.bytes.copy().releasedFromLockedMemory()
     }
 
-    func open(_ sealed: [UInt8]) throws(RequestError) -> HeldSecret {
+    func open(_ sealed: [UInt8], for user: UInt32) throws(RequestError) -> HeldSecret {
         hasBegun.signal()
         goesOn.wait()
         return HeldSecret(SecretBytes(copying: sealed))

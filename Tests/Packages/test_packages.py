@@ -114,7 +114,7 @@ def test_programs_find_their_library_in_root_s_folder_and_look_nowhere_else(pack
     for path in installed_programs():
         assert dynamic(path, "RUNPATH") == [], path
         if path in libraries or path.name in (
-                "pam_keychain.so", "keychain-auth-starter", "keychain-audit"):
+                "pam_keychain.so", "keychain-starter", "keychain-audit"):
             assert dynamic(path, "RPATH") == [], path
         else:
             assert dynamic(path, "RPATH") == [str(LIBRARIES)], path
@@ -222,7 +222,7 @@ def test_accounts_folders_and_units_are_there(packages):
     for name in ("sockets.target.wants/keychaind.socket",
                  "sockets.target.wants/keychaind-login.socket",
                  "sockets.target.wants/keychaind-offer.socket",
-                 "sockets.target.wants/keychain-auth.socket",
+                 "sockets.target.wants/keychain-starter.socket",
                  "sockets.target.wants/keychain-audit.socket",
                  "multi-user.target.wants/keychaind.service"):
         assert pathlib.Path("/etc/systemd/system", name).exists(), name

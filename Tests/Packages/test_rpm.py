@@ -53,7 +53,7 @@ def rpms(elsewhere, tmp_path_factory):
     subprocess.run(["cp", "--parents", "--archive", "--target-directory", tree, "--", *names],
                    check=True, cwd=world.TOP)
     (tree / ".build").symlink_to((world.TOP / ".build").resolve())
-    for part in ("pam-module", "auth-starter", "audit-keeper"):
+    for part in ("pam-module", "starter", "audit-keeper"):
         (tree / part / "build").symlink_to((world.TOP / part / "build").resolve())
     world.run("tar", "-C", top, "-czf", f"{tree}.tar.gz", tree.name)
     shutil.copy(world.TOP / "packaging/sysusers.d/keychain.conf", top)

@@ -114,7 +114,7 @@ struct BrokerTests {
         for bytes in [[UInt8](repeating: 0, count: 24), [1, 2, 3], LookRequest.program.bytes] {
             let connection = try RecordConnection(path: broker.path)
             // The last one is to come with a process.
-            try connection.send(bytes, passing: nil)
+            try connection.send(bytes, passing: [])
             #expect(throws: SocketError.closed) { _ = try connection.receivePassed(limit: 100) }
         }
     }

@@ -151,7 +151,7 @@ BAD = {
     "record()[:15]": "bad record", "record() + b'more'": "bad record",
     "record(b'a' * 4097)": "bad record", "b'x' * 65536": "bad record",
     "record(length=1)": "bad record", "record(length=0xffffffff)": "bad record",
-    "record(magic=b'KCAU')": "bad record", "record(more=2)": "bad record",
+    "record(magic=b'KCST')": "bad record", "record(more=2)": "bad record",
     "record(user=0xffffffff)": "bad record", "record(b'two\\nlines')": "bad record",
     "record(b'a\\0b')": "bad record",
     "record(version=0)": "other version", "record(version=2)": "other version",

@@ -33,7 +33,7 @@ REFUSED, NOT_PERMITTED = -13, -1  # EACCES, EPERM
 
 
 class Exchange:
-    """The program as keychaind starts it, with its question."""
+    """The program as keychain-starter starts it, with its question."""
 
     def __init__(self, program, *arguments, question=b"", before=()):
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

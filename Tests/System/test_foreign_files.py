@@ -245,7 +245,7 @@ def large_file(tmp_path_factory, prepared):
 
 
 class Importer:
-    """keychain-import as the daemon starts it, in the middle of its answer."""
+    """keychain-import as keychain-starter starts it, in the middle of its answer."""
 
     def __init__(self, file):
         ours, theirs = os.pipe()

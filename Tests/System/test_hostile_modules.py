@@ -41,7 +41,7 @@ def hostile():
 
 def helpers(daemon):
     """Those that the daemon waits for, and what started them for it."""
-    starters = [entry.name for entry in processes("keychain-auth-starter")
+    starters = [entry.name for entry in processes("keychain-starter")
                 if parent(entry) == str(daemon.pid)]
     return [entry for entry in processes("keychain-auth") if parent(entry) in starters]
 

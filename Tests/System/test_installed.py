@@ -16,7 +16,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "bin/docker-credential-keychain", "bin/cargo-credential-keychain",
             "bin/aws-credential-keychain", "bin/keyring-credential-keychain",
             "sbin/keychaind", "libexec/keychain/keychain-auth",
-            "libexec/keychain/keychain-auth-starter", "libexec/keychain/keychain-audit",
+            "libexec/keychain/keychain-starter", "libexec/keychain/keychain-audit",
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-import",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
@@ -37,7 +37,7 @@ def test_a_program_takes_its_library_from_its_installation_and_closes_its_tables
     assert "RUNPATH" not in dynamic
     # These are C, and the library has no other.
     is_alone = program.suffix == ".so" or program.name in (
-        "keychain-auth-starter", "keychain-audit")
+        "keychain-starter", "keychain-audit")
     wanted = [] if is_alone else [str(LIBRARIES)]
     assert re.findall(r"\(RPATH\).*\[(.*)\]", dynamic) == wanted
     assert re.search(r"FLAGS_1.*NOW", dynamic)

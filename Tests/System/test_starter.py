@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""keychain-auth-starter, the one part with the rights that PAM's modules may need: what it takes, from
-which peer, and what becomes of questions when it or keychaind ends."""
+"""keychain-starter, the one part with the rights that PAM's modules may need, which starts every program
+that works for keychaind: what it takes, from which peer, and what becomes of programs when it or
+keychaind ends."""
 
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -16,39 +18,43 @@ import pytest
 import world
 from conftest import ALICE
 from graphical import processes
+from test_foreign_files import RESTORE, earlier, endless_rows, importer  # noqa: F401 (fixture)
 from test_presence import ADD, GET
 
 FAILURE = 1
-INSTALLED = world.PREFIX / "libexec/keychain/keychain-auth-starter"
-SOCKET = world.RUN / "auth.sock"
+INSTALLED = world.PREFIX / "libexec/keychain/keychain-starter"
+SOCKET = world.RUN / "starter.sock"
 TWO_OF_ROOT = pathlib.Path("/run/starter-test")
 CLIENT = pathlib.Path(__file__).with_name("starter_client.py")
-# What stands for keychain-auth: it tells how it was started, and stays.
-AUTHENTICATION = """#!/bin/sh
+OTHERS = ("keychain-import", "keychainctl-policy", "keychain-tpm", "keychain-fido")
+# What stands for each program: it tells how it was started, and stays.
+PROGRAM = """#!/bin/sh
 cd /proc/$$
-{ echo "$# $1 $2 $3"; tr '\\0' ' ' <environ; echo; ls fd | tr '\\n' ' '; echo
+{ echo "$# $*"; tr '\\0' ' ' <environ; echo; ls fd | tr '\\n' ' '; echo
   cut -d ' ' -f 1,6 stat; umask; readlink cwd; } >>TOLD
 exec sleep 600
 """
 
 
 class Starter:
-    """The installed program in an installation whose keychaind is a Python and whose keychain-auth is
-    a script. It trusts them for where they lie and whose they are, as it does the product's."""
+    """The installed program in an installation whose keychaind is a Python and whose other programs
+    are scripts. It trusts them for where they lie and whose they are, as it does the product's."""
 
     def __init__(self, folder, before=()):
         self.folder = pathlib.Path(folder)
         self.told = self.folder / "told"
-        self.path = self.folder / "auth.sock"
+        self.path = self.folder / "starter.sock"
         self.daemon = self.folder / "sbin/keychaind"
         self.authentication = self.folder / "libexec/keychain/keychain-auth"
         for name in ("sbin", "libexec/keychain"):
             (self.folder / name).mkdir(parents=True)
         shutil.copy(os.path.realpath("/usr/bin/python3"), self.daemon)
-        program = self.folder / "libexec/keychain/keychain-auth-starter"
+        program = self.folder / "libexec/keychain/keychain-starter"
         shutil.copy(INSTALLED, program)
-        self.authentication.write_text(AUTHENTICATION.replace("TOLD", str(self.told)))
-        for each in (self.daemon, program, self.authentication):
+        self.others = [self.authentication.with_name(name) for name in OTHERS]
+        for each in (self.authentication, *self.others):
+            each.write_text(PROGRAM.replace("TOLD", str(self.told)))
+        for each in (self.daemon, program, self.authentication, *self.others):
             each.chmod(0o755)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(self.path))
@@ -118,7 +124,7 @@ def shell(login):
 
 def asking(daemon):
     """The starter of a daemon, and the question that it runs."""
-    own, = [int(entry.name) for entry in processes("keychain-auth-starter")
+    own, = [int(entry.name) for entry in processes("keychain-starter")
             if parent_of(entry.name) == daemon.pid]
     return own, [int(entry.name) for entry in processes("keychain-auth")
                  if parent_of(entry.name) == own]
@@ -129,10 +135,11 @@ def asking(daemon):
 def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
     bad, good = "bad request", 'word() == "started"'
     refusals = {
-        "word(b'')": bad, "word(b'KCAU')": bad, "word(record()[:8])": bad,
+        "word(b'')": bad, "word(b'KCST')": bad, "word(record()[:8])": bad,
         "word(record()[:-1])": bad, "word(record() + b'\\0')": bad, "word(b'x' * 65536)": bad,
-        "word(magic=b'KCAV')": bad, "word(zero=1)": bad,
-        "word(version=0)": "other version", "word(version=2)": "other version",
+        "word(magic=b'KCAV')": bad, "word(program=0)": bad, "word(program=2)": bad,
+        "word(program=6)": bad,
+        "word(version=1)": "other version", "word(version=3)": "other version",
         "word(user=0xffffffff)": bad,
         "word(service=b'su')": bad, "word(service=b'keychain-../su')": bad,
         "word(service=b'')": bad, "word(service=b'keychain-' + b'a' * 39)": bad,
@@ -146,6 +153,25 @@ def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
     assert [[word, True] for word in refusals.values()] == told
 
 
+def test_each_request_for_another_program_that_makes_no_sense_is_refused(starter):
+    bad, good = "bad request", 'word() == "started"'
+    import_, conversation = "descriptors=[readable(), writable()]", "descriptors=[conversation()]"
+    refusals = [
+        *(f"word(other(2, {seconds}), {import_})" for seconds in (0, 86401)),
+        f"word(other(2), {import_})", f"word(other(2, 30, 30), {import_})",
+        f"word(other(2, 30, user=0xffffffff), {import_})",
+        *(f"word(policies({folders}), descriptors=[writable()])" for folders in (
+            "b'etc'", "b'/a', b''" ", b'/b'", "b'/a\\nb'", "b'/' + b'a' * 511",
+            "*[b'/a'] * 9", "b'/a', user=1000")),
+        *(f"word(other(4, {numbers}), {conversation})" for numbers in (
+            "1", "0, 0", "3, 0", "1, 1 << 24", "2, 1", "1, 0, 0")),
+        *(f"word(other(5, {numbers}), {conversation})" for numbers in ("0", "3", "1, 0")),
+        f"word(other(6, 1), {conversation})",
+    ]
+    told = starter.run("[" + ", ".join(f"[{ask}, {good}]" for ask in refusals) + "]")
+    assert [[bad, True]] * len(refusals) == told
+
+
 def test_the_conversation_is_one_socket_of_its_kind(starter):
     pair = "socket.socketpair(socket.AF_UNIX, socket.{})"
     told = starter.run(f"""[
@@ -155,6 +181,76 @@ def test_the_conversation_is_one_socket_of_its_kind(starter):
         word(descriptors=[os.open("/dev/null", os.O_RDWR)]),
         word(descriptors=[{pair.format("SOCK_SEQPACKET")}[0].detach()])]""")
     assert told == ["bad request"] * 5 + ["started"]
+
+
+def test_other_programs_get_descriptors_of_their_kinds_only(starter):
+    pipe, file, null = "writable()", "readable()", "os.open('/dev/null', os.O_RDWR)"
+    both = "readable('/run/starter-test/told', os.O_RDWR | os.O_CREAT)"
+    refusals = [
+        *(f"word(other(2, 30), descriptors=[{given}])" for given in (
+            "", file, pipe, f"{pipe}, {file}", f"{both}, {pipe}", f"{null}, {pipe}",
+            f"{file}, os.pipe()[0]", f"{file}, conversation()", f"{file}, {pipe}, {pipe}")),
+        *(f"word(policies(b'/etc'), descriptors=[{given}])" for given in (
+            "", file, "os.pipe()[0]", "conversation()", f"{pipe}, {pipe}")),
+        *(f"word({ask}, descriptors=[{given}])" for ask in ("other(4, 2, 0)", "other(5, 2)")
+          for given in ("", pipe, file, "conversation(), conversation()")),
+    ]
+    good = [
+        "word(**rows())", "word(policies(b'/etc'), descriptors=[writable()])",
+        "word(other(4, 2, 0), descriptors=[conversation()])",
+        "word(other(5, 2), descriptors=[conversation()])",
+    ]
+    told = starter.run("[" + ", ".join(refusals + good) + "]")
+    assert told == ["bad request"] * len(refusals) + ["started"] * len(good)
+
+
+@pytest.mark.parametrize("asks, words, numbers, variables", [
+    ("**rows(31)", "1 31", {0, 1, 2}, "SWIFT_BACKTRACE=enable=no"),
+    ("policies(b'/usr/a', b'/etc/b c'), descriptors=[writable()]",
+     "6 policy compile --policies /usr/a --policies /etc/b c", {0, 1, 2, 3}, ""),
+    ("policies(), descriptors=[writable()]", "2 policy compile", {0, 1, 2, 3}, ""),
+    ("other(4, 1, 1 << 0 | 1 << 11), descriptors=[conversation()]", "3 seal 0 11", {0, 1, 2, 3}, ""),
+    ("other(4, 2, 0), descriptors=[conversation()]", "1 open", {0, 1, 2, 3}, ""),
+    ("other(5, 1), descriptors=[conversation()]", "1 make", {0, 1, 2, 3}, ""),
+    ("other(5, 2), descriptors=[conversation()]", "1 open", {0, 1, 2, 3}, ""),
+])
+def test_each_program_gets_its_words_and_descriptors_and_few_rights(
+        starter, asks, words, numbers, variables):
+    process, _ = starter.begin(f"asked = Question({asks})")
+    lines = world.wait_for(
+        lambda: starter.told.exists() and len(starter.told.read_text().splitlines()) == 6
+        and starter.told.read_text().splitlines(), "the script")
+    assert lines[0] == words and lines[1].strip() == variables
+    assert {int(number) for number in lines[2].split() if int(number) < 10} == numbers
+    child, = starter.children()
+    assert status_of(child, "NoNewPrivs") == "1"
+    # CAP_SETGID and CAP_SETUID.
+    for kind in "CapPrm", "CapEff", "CapBnd":
+        assert int(status_of(child, kind), 16) == 0xc0, kind
+    process.communicate()
+
+
+def test_how_a_program_ended_is_told(starter):
+    asks = {"keychain-auth": "", "keychain-import": "**rows()",
+            "keychainctl-policy": "policies(), descriptors=[writable()]",
+            "keychain-tpm": "other(4, 2, 0), descriptors=[conversation()]",
+            "keychain-fido": "other(5, 2), descriptors=[conversation()]"}
+    for words, status in (("exit 0", 0), ("exit 80", 80), ("kill -9 $$", 256)):
+        for each in (starter.authentication, *starter.others):
+            each.write_text(f"#!/bin/sh\n{words}\n")
+            assert starter.run(f"ended({asks[each.name]})") == ["started", "ended", status], each
+
+
+def test_a_program_that_is_not_installed_is_told_from_one_that_is_not_trusted(starter):
+    asks = "word(other(4, 2, 0), descriptors=[conversation()])"
+    program, = [each for each in starter.others if each.name == "keychain-tpm"]
+    program.chmod(0o757)
+    assert starter.run(asks) == "failed"
+    program.unlink()
+    assert starter.run(asks) == "not installed"
+    assert starter.run("word(other(5, 2), descriptors=[conversation()])") == "started"
+    starter.authentication.unlink()
+    assert starter.run("word()") == "not installed"
 
 
 def test_keychain_auth_gets_its_words_and_descriptors_and_nothing_else(starter):
@@ -181,7 +277,7 @@ def test_a_program_that_others_may_write_to_is_not_started(starter):
     assert starter.run("word()") == "failed"
     starter.authentication.parent.chmod(0o755)
     assert starter.run("word()") == "started"
-    assert "missing, or not root's alone" in (starter.folder / "log").read_text()
+    assert "keychain-auth: not root's alone" in (starter.folder / "log").read_text()
 
 
 # Whom it hears.
@@ -268,6 +364,19 @@ def test_so_many_questions_of_one_user_and_of_all_and_no_more(starter):
     assert told == [["started"] * 256, "busy"]
 
 
+@pytest.mark.parametrize("ask, takes, most", [
+    ("other(2, 30, user=user)", "readable(), writable()", 4),
+    ("policies()", "writable()", 4),
+    ("other(4, 2, 0, user=user)", "conversation()", 8),
+    ("other(5, 2, user=user)", "conversation()", 16),
+])
+def test_each_program_is_counted_by_itself(starter, ask, takes, most):
+    told = starter.run(f"""(lambda asked: [[each.word for each in asked], word()])([
+        Question({ask}, [{takes}]) for user in [1000] * {most + 1} + [1001]])""")
+    last = "busy" if "policies" in ask else "started"  # they are root's for all
+    assert told == [["started"] * most + ["busy", last], "started"]
+
+
 def test_a_connection_that_says_nothing_holds_up_no_other(starter):
     told = starter.run("""(lambda silent: [
         word(), [each.settimeout(30) or each.recv(10) == b"" for each in silent]])(
@@ -308,6 +417,58 @@ def test_keychaind_gets_no_rights_by_starting_a_program_and_what_asks_pam_may(sh
     shell.terminal.expect("bank-s3cret")
 
 
+def children_of(pid):
+    return {int(entry) for entry in os.listdir("/proc") if entry.isdigit()
+            and parent_of(int(entry)) == pid}
+
+
+def test_keychaind_starts_no_program_itself(shell, earlier, daemon):  # noqa: F811
+    """While a file is read that takes long, and policies are loaded again and again."""
+    listening = {int(entry.name) for entry in processes("keychain-starter", "keychain-audit")
+                 if parent_of(int(entry.name)) == daemon.pid}
+    own, _ = asking(daemon)
+    endless_rows(earlier)
+    restoring = threading.Thread(target=lambda: shell.run(RESTORE, [ALICE[1]]))
+    restoring.start()
+    reader = importer()
+    compilers = set()
+
+    def seen():
+        os.kill(daemon.pid, signal.SIGHUP)
+        for _ in range(100):
+            compilers.update(parent_of(int(entry.name)) for entry in processes("keychainctl-policy"))
+            assert children_of(daemon.pid) <= listening | {
+                int(entry.name) for entry in processes("keychain-audit")}
+        return compilers - {None}
+
+    world.wait_for(seen, "policies to be compiled")
+    assert parent_of(reader) == own and compilers - {None} == {own}
+    os.kill(reader, signal.SIGKILL)
+    restoring.join(world.PATIENCE)
+
+
+def test_a_file_is_not_read_and_policies_stay_where_the_starter_hangs(
+        shell, earlier, daemon):  # noqa: F811
+    own, _ = asking(daemon)
+    os.kill(own, signal.SIGSTOP)
+    try:
+        assert shell.run(RESTORE, [ALICE[1]]).status != 0
+        assert shell.run("keychainctl status").status == 0
+        os.kill(daemon.pid, signal.SIGHUP)
+        world.wait_for(lambda: "keychain-starter does not answer); what was in force stays in force"
+                       in daemon.log(), "the load to be given up")
+    finally:
+        os.kill(own, signal.SIGCONT)
+    assert shell.run(RESTORE, [ALICE[1]]).status == 0
+
+
+def test_a_daemon_whose_starter_was_killed_starts_with_its_policies(shell, daemon):
+    before = daemon.log().count("rules in force")
+    daemon.stop(signal.SIGKILL)
+    daemon.start()
+    world.wait_for(lambda: daemon.log().count("rules in force") > before, "policies", 10)
+
+
 def test_no_user_reaches_its_socket(daemon):
     assert oct(SOCKET.stat().st_mode & 0o777) == "0o600" and SOCKET.stat().st_uid == 0
     code = ("import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)"
@@ -331,13 +492,13 @@ def test_a_starter_that_is_killed_fails_the_question_under_way_and_no_other(shel
     shell.terminal.expect("assword")
     own, _ = asking(daemon)
     os.kill(own, signal.SIGKILL)
-    shell.terminal.expect(r"keychain-auth-starter does not answer.*<status (\d+)>")
+    shell.terminal.expect(r"keychain-starter does not answer.*<status (\d+)>")
     assert int(shell.terminal.match.group(1)) == FAILURE
     shell.terminal.expect_exact(shell.PROMPT)
     answered = shell.run(GET, [ALICE[1]])
     assert answered.status == 0 and "bank-s3cret" in answered.text
     assert asking(daemon)[0] != own
-    assert "keychain-auth-starter ended while a question was open" in daemon.log()
+    assert "keychain-starter ended while keychain-auth ran" in daemon.log()
 
 
 def test_a_starter_that_hangs_is_said_to_and_logins_go_on(shell, daemon, login):
@@ -346,23 +507,23 @@ def test_a_starter_that_hangs_is_said_to_and_logins_go_on(shell, daemon, login):
     try:
         answered = shell.run(GET)
         assert answered.status == FAILURE
-        assert "keychain-auth-starter does not answer" in answered.text
+        assert "keychain-starter does not answer" in answered.text
         # The keychain is open; what asks nothing needs no starter.
         assert login().run("keychainctl add generic-password --service plain --account me"
                            " </dev/null").status == 0
         told = world.run(world.CONTROL, "doctor", check=False)
-        assert "WRONG  keychain-auth-starter does not answer" in told.stdout
+        assert "WRONG  keychain-starter does not answer" in told.stdout
     finally:
         os.kill(own, signal.SIGCONT)
     assert "bank-s3cret" in shell.run(GET, [ALICE[1]]).text
 
 
 def test_the_doctor_names_a_starter_that_is_not_there(shell, daemon):
-    fine = "keychain-auth-starter starts what asks PAM"
+    fine = "keychain-starter starts what works for keychaind"
     assert fine in world.run(world.CONTROL, "doctor", check=False).stdout
     assert fine in shell.run("keychainctl doctor").text
     SOCKET.unlink()
     for told in (world.run(world.CONTROL, "doctor", check=False).stdout,
                  shell.run("keychainctl doctor").text):
-        assert "WRONG  keychain-auth-starter does not listen" in told
-        assert "systemctl start keychain-auth.socket" in told
+        assert "WRONG  keychain-starter does not listen" in told
+        assert "systemctl start keychain-starter.socket" in told

@@ -7,7 +7,6 @@ import re
 DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
     "AuditHandoff": "the C code of the audit's records",
-    "AuthenticationHandoff": "the C code of the starter's records",
     "KeychainCertificates": "CryptoKit reads keys where they lie",
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",
@@ -22,6 +21,7 @@ DOORS = {
     "MessageBus": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
+    "ProgramHandoff": "the C code of the starter's records",
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",
     "Terminal": "termios, signals",

@@ -63,6 +63,12 @@ ssize_t kc_send(int socket, const void *first, size_t first_length, const void *
 ssize_t kc_send_passing(int socket, const void *first, size_t first_length, const void *second,
                         size_t second_length, const struct kc_sender *self, int passed);
 
+enum { KC_MOST_PASSED = 2 };
+
+/// The same for one part, and copies of up to KC_MOST_PASSED descriptors.
+ssize_t kc_send_passing_all(int socket, const void *bytes, size_t length, const int *passed,
+                            size_t count);
+
 /// The credentials that SO_PEERCRED would report for a connection made now. Known only where a
 /// message must carry them: SO_PEERCRED reports the effective ids, messages by default the real
 /// ones.

@@ -19,7 +19,7 @@ struct MachineExam {
     }
 
     private var authenticator: Finding {
-        for program in ["keychain-auth", "keychain-auth-starter"] {
+        for program in ["keychain-auth", "keychain-starter"] {
             let path = InstalledProgram.sibling("../libexec/keychain/" + program) ?? program
             guard InstalledProgram.isTrusted(path) else {
                 return Finding(
@@ -33,21 +33,24 @@ struct MachineExam {
 
     /// It hears keychaind alone, and tells all others of root's so; users see that its socket is there.
     private var starter: Finding {
-        let path = Self.runtimeFolder + "/auth.sock"
+        let path = Self.runtimeFolder + "/starter.sock"
         switch Self.lack(at: path) {
         case nil, .system(EACCES): break
         case .timedOut, .closed:
             return Finding(
-                .machine, .trouble, "keychain-auth-starter does not answer: no user can be asked",
-                remedy: "systemctl restart keychain-auth.service; its log says why.")
+                .machine, .trouble,
+                "keychain-starter does not answer: no user can be asked, no policy is loaded",
+                remedy: "systemctl restart keychain-starter.service; its log says why.")
         default:
             return Finding(
                 .machine, .trouble,
-                "keychain-auth-starter does not listen on \(path): no user can be asked",
+                "keychain-starter does not listen on \(path): no user can be asked, no policy is "
+                    + "loaded",
                 remedy:
-                    "systemctl start keychain-auth.socket; without systemd, start keychaind anew.")
+                    "systemctl start keychain-starter.socket; without systemd, start keychaind anew."
+            )
         }
-        return Finding(.machine, .fine, "keychain-auth-starter starts what asks PAM")
+        return Finding(.machine, .fine, "keychain-starter starts what works for keychaind")
     }
 
     /// It hears one connection of keychaind's, and answers no other meanwhile.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AuthenticationHandoff
 import CallerIdentity
 import KeychainLinuxSystem
 import KeychainMessages
@@ -8,6 +7,7 @@ import KeychainPolicyEngine
 import KeychainPolicyModel
 import KeychainRequestAudit
 import KeychainUserPresence
+import ProgramHandoff
 import SystemTestSupport
 import Testing
 
@@ -74,7 +74,7 @@ final class ProgramOnTerminal: Client {
 
 /// Stands for `keychain-auth` and what starts it: a program that talks on its descriptor 3 as the
 /// test says, in the words of a shell.
-struct PAMScript: AuthenticationStarter {
+struct PAMScript: ProgramStarter {
     let path: String
     private let folder: ScratchFolder
 
@@ -100,27 +100,20 @@ struct PAMScript: AuthenticationStarter {
     }
 
     func start(
-        _ request: AuthenticationRequest, talkingOn conversation: Descriptor
-    ) throws(StarterError) -> any RunningAuthentication {
-        do {
-            return RunningScript(
-                child: try ChildProcess(
-                    executable: path,
-                    arguments: [request.service, request.account]
-                        + [request.asker].compactMap(\.self),
-                    environment: [], passing: [(source: conversation.number, target: 3)],
-                    newSession: true))
-        } catch { throw .failed }
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
+        LosableProgram(
+            program: try ScriptStarter(path: path).start(request, passing: descriptors))
     }
 
-    private struct RunningScript: RunningAuthentication {
-        let child: ChildProcess
+    private struct LosableProgram: RunningProgram {
+        let program: any RunningProgram
 
-        func state(withinSeconds seconds: Double) -> AuthenticationState {
-            guard let status = child.wait(deadlineSeconds: seconds) else { return .running }
-            return status.code == nil ? .lost : .ended
+        func state(withinSeconds seconds: Double) -> ProgramState {
+            let state = program.state(withinSeconds: seconds)
+            return state == .ended(ExitStatus(code: nil)) ? .lost : state
         }
 
-        func end() { child.kill() }
+        func end() { program.end() }
     }
 }
