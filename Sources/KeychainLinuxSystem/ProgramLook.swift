@@ -48,26 +48,6 @@ package struct ProgramLook: Sendable {
     package init(_ image: ProgramImage?) { self.image = image }
 }
 
-/// The memory that a process had when it was looked at: it ends when the process executes a program or
-/// ends itself, and no right is needed to tell whether it has.
-package final class ProgramImage: Sendable {
-    private static let entryBytes = 8
-
-    private let map: Descriptor
-
-    /// `map` is `/proc/PID/pagemap` or `/proc/PID/maps`, opened while the image was there.
-    package init(_ map: Descriptor) { self.map = map }
-
-    package var descriptor: Descriptor { map }
-
-    /// Whether the process still runs from this memory.
-    package var lasts: Bool {
-        var entry: UInt64 = 0
-        // Safe: reads at most as many bytes as the number has, which is this function's own.
-        return unsafe pread(map.number, &entry, Self.entryBytes, 0) > 0
-    }
-}
-
 extension ProgramLook {
     /// Looks with this process's own rights. The file's own file system may be asked, and can take as
     /// long as it likes.

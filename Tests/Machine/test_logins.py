@@ -15,7 +15,8 @@ def test_the_packages_make_a_machine_that_runs(guest):
     assert "error" not in guest.installation.lower()
     assert guest.run("systemctl is-system-running", check=False).text.strip() == "running"
     for unit in ("keychaind.service", "keychaind.socket", "keychaind-login.socket",
-                 "keychaind-offer.socket", "keychain-starter.socket", "keychain-audit.socket"):
+                 "keychaind-offer.socket", "keychain-broker.socket", "keychain-starter.socket",
+                 "keychain-audit.socket"):
         assert guest.run(f"systemctl is-active {unit}; systemctl is-enabled {unit}").text.split() \
             == ["active", "enabled"], unit
     for stack in "auth", "session", "password":

@@ -110,6 +110,41 @@ SocketMode=0600
 DirectoryMode=0755
 Backlog=256
 """,
+    "systemd/keychain-broker.service": """
+StartLimitIntervalSec=0
+Restart=on-failure
+RestartSec=1
+TimeoutStopSec=10
+Environment=SWIFT_BACKTRACE=enable=no
+LimitCORE=0
+LimitNOFILE=16384
+UMask=0077
+KeyringMode=private
+NoNewPrivileges=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX
+IPAddressDeny=any
+ProtectClock=yes
+DevicePolicy=closed
+CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources @keyring @setuid @chown
+SystemCallFilter=pidfd_getfd capset
+SystemCallErrorNumber=EPERM
+MemoryMax=128M
+TasksMax=1200
+""",
+    "systemd/keychain-broker.socket": """
+ListenSequentialPacket=/run/keychain/broker.sock
+SocketMode=0600
+DirectoryMode=0755
+Backlog=256
+""",
     "systemd/keychaind-login.socket": """
 ListenStream=/run/keychain/login.sock
 SocketMode=0600
@@ -140,7 +175,16 @@ RuntimeDirectoryPreserve=yes
 StateDirectory=keychain
 StateDirectoryMode=0711
 KeyringMode=private
-NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+PrivateDevices=yes
+PrivateTmp=yes
+InaccessiblePaths=-/run/systemd/private
 LockPersonality=yes
 MemoryDenyWriteExecute=yes
 RestrictNamespaces=yes
@@ -150,12 +194,12 @@ RestrictAddressFamilies=AF_UNIX
 IPAddressDeny=any
 ProtectClock=yes
 DevicePolicy=closed
-CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH
+CapabilityBoundingSet=
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallFilter=setpriority
-SystemCallFilter=pidfd_getfd
+SystemCallFilter=capset
 SystemCallErrorNumber=EPERM
 MemoryMax=1G
 TasksMax=2048
@@ -208,7 +252,8 @@ def test_a_unit_is_understood_to_its_last_line(unit, tmp_path):
 
 
 @pytest.mark.parametrize("unit,most", [
-    ("keychaind.service", 37), ("keychain-starter.service", 40), ("keychain-audit.service", 11)])
+    ("keychaind.service", 19), ("keychain-broker.service", 37), ("keychain-starter.service", 40),
+    ("keychain-audit.service", 11)])
 def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
     """`security` counts what a unit leaves open, in tenths."""
     told = world.run("systemd-analyze", "security", "--offline=true", f"--threshold={most}",
@@ -216,11 +261,17 @@ def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
     assert told.returncode == 0, told.stdout
 
 
-def test_the_daemon_sees_the_paths_that_programs_see():
+def test_the_broker_sees_the_paths_that_programs_see():
     """A mount namespace of its own would make a path mean something else to it."""
-    assert not [line for line in lines("systemd/keychaind.service") if re.match(
+    assert not [line for line in lines("systemd/keychain-broker.service") if re.match(
         r"(Protect(System|Home|Kernel\w+|ControlGroups|Proc)|Private(?!Users)\w+|ProcSubset|Root\w+"
         r"|ReadOnly\w+|ReadWrite\w+|Inaccessible\w+|Temporary\w+|Bind\w+)=", line)]
+
+
+def test_the_daemon_does_not_see_file_systems_as_a_user_s():
+    """As the unit had it, systemd would mount them all nosuid."""
+    assert not [line for line in lines("systemd/keychaind.service")
+                if line.startswith("NoNewPrivileges=")]
 
 
 @pytest.mark.parametrize("unit", [unit for unit in TAKEN if unit.startswith("systemd-user/")])

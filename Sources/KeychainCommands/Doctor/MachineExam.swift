@@ -13,7 +13,7 @@ struct MachineExam {
     private static let patience = 3.0
 
     var findings: [Finding] {
-        [authenticator, starter, audit, prompter] + services
+        [authenticator, broker, starter, audit, prompter] + services
             + [vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
@@ -29,6 +29,31 @@ struct MachineExam {
             }
         }
         return Finding(.machine, .fine, "keychain-auth is installed")
+    }
+
+    /// It hears keychaind alone, and tells all others nothing.
+    private var broker: Finding {
+        let program =
+            InstalledProgram.sibling("../libexec/keychain/keychain-broker") ?? "keychain-broker"
+        guard InstalledProgram.isTrusted(program) else {
+            return Finding(
+                .machine, .trouble,
+                "\(program) is missing, or not root's alone: no program is answered",
+                remedy: "Install the package again.")
+        }
+        let path = Self.runtimeFolder + "/broker.sock"
+        do throws(SocketError) { _ = try RecordConnection(path: path) } catch {
+            guard error == .system(EACCES) else {
+                return Finding(
+                    .machine, .trouble,
+                    "keychain-broker does not listen on \(path): no program is answered",
+                    remedy: """
+                        systemctl start keychain-broker.socket; without systemd, start keychaind \
+                        anew.
+                        """)
+            }
+        }
+        return Finding(.machine, .fine, "keychain-broker looks at the programs that ask")
     }
 
     /// It hears keychaind alone, and tells all others of root's so; users see that its socket is there.

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""keychain-broker, which looks at other users' processes for keychaind: with which rights, for whom, and
+what becomes of requests without it."""
+
+import os
+import pathlib
+import signal
+import socket
+import struct
+import threading
+
+import pytest
+
+import world
+from conftest import ALICE
+from graphical import processes
+from test_starter import parent_of, status_of
+
+ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
+GET = "keychainctl get generic-password --service mail --account me"
+SOCKET = world.RUN / "broker.sock"
+# CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE (linux/capability.h).
+TWO = 1 << 2 | 1 << 19
+
+
+def broker(daemon):
+    own, = [int(entry.name) for entry in processes("keychain-broker")
+            if parent_of(entry.name) == daemon.pid]
+    return own
+
+
+def rights(pid, name="CapPrm"):
+    return int(status_of(pid, name), 16)
+
+
+@pytest.fixture
+def shell(login):
+    shell = login()
+    assert shell.run(ADD).status == 0
+    return shell
+
+
+def test_keychaind_has_no_right_and_the_broker_has_two(daemon, shell):
+    threads = [int(entry.name) for entry in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir()]
+    with_rights = [one for one in threads if rights(one)]
+    # Without systemd each of its listening children has a thread that starts it again.
+    assert rights(daemon.pid) == 0 and len(with_rights) == 3 < len(threads)
+    own = broker(daemon)
+    for name in "CapPrm", "CapEff", "CapBnd":
+        assert rights(own, name) == TWO, name
+    assert rights(own, "CapInh") == rights(own, "CapAmb") == 0
+    assert status_of(own, "NoNewPrivs") == status_of(daemon.pid, "NoNewPrivs") == "1"
+
+
+def test_a_program_in_a_home_that_is_closed_is_known_by_its_path(shell):
+    """keychaind itself could not look there."""
+    shell.run("mkdir -p -m 0700 bin; cp /usr/bin/python3 bin/mine")
+    path = f"/home/{ALICE[0]}/bin/mine"
+    told = shell.run(f"bin/mine -c 'import os; os.system(\"keychainctl policy facts $PPID\")'")
+    assert told.status == 0 and f'"{path}"' in told.text, told.text
+
+
+def test_a_broker_that_was_killed_is_started_again_and_no_request_is_lost(daemon, shell):
+    for _ in range(3):
+        before = broker(daemon)
+        os.kill(before, signal.SIGKILL)
+        assert shell.run(GET).text.strip() == "s3cret"
+        assert broker(daemon) != before
+
+
+def test_while_the_broker_hangs_new_programs_wait(daemon, shell):
+    own = broker(daemon)
+    os.kill(own, signal.SIGSTOP)
+    told = []
+    reading = threading.Thread(target=lambda: told.append(shell.run(GET)))
+    reading.start()
+    reading.join(2)
+    assert reading.is_alive() and told == []
+    os.kill(own, signal.SIGCONT)
+    reading.join(world.PATIENCE)
+    assert told[0].text.strip() == "s3cret"
+
+
+def test_without_the_broker_no_program_is_answered_and_the_log_names_the_cause(daemon, shell):
+    away = SOCKET.with_name("away")
+    SOCKET.rename(away)
+    os.kill(broker(daemon), signal.SIGKILL)
+    for _ in range(3):
+        answer = shell.run(GET)
+        assert answer.status != 0 and "s3cret" not in answer.text
+    assert daemon.log().count("keychain-broker, on /run/keychain/broker.sock, does not answer") == 1
+    away.rename(SOCKET)
+    assert shell.run(GET).text.strip() == "s3cret"
+
+
+def test_no_other_program_of_root_s_is_heard(daemon):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect(str(SOCKET))
+        connection.settimeout(world.PATIENCE)
+        try:
+            # The path of this very process.
+            connection.send(struct.pack("<4sHHI8x", b"KCLK", 1, 2, os.getpid()))
+            assert connection.recv(5000) == b""
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    assert SOCKET.stat().st_mode & 0o777 == 0o600
+
+
+def test_it_does_not_start_by_hand(daemon):
+    program = world.PREFIX / "libexec/keychain/keychain-broker"
+    told = world.run(program, check=False)
+    assert told.returncode == 2
+    assert "is started by systemd or keychaind, as root, with a socket" in told.stderr + told.stdout
