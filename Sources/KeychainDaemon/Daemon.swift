@@ -78,7 +78,7 @@ package final class Daemon: Sendable {
             })
         let vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: try VaultKey.load(
+            vaultKey: try VaultKey(
                 kept: plan.vaultKey, folder: plan.folders.runtime + "/private"),
             pending: pending, bounds: plan.bounds())
         let prompters = PrompterRegistry()

@@ -113,6 +113,19 @@ package enum KernelKeyring {
         }
     }
 
+    /// Replaces the key's content; the kernel wipes what was there.
+    package static func update(
+        _ key: KeySerial, _ payload: borrowing SecretBytes
+    ) throws(KeyringError) {
+        let result = payload.withBytes { bytes in
+            // Safe: the kernel copies the borrowed bytes.
+            unsafe bytes.withUnsafeBytes {
+                unsafe keyctl_update(key.rawValue, $0.baseAddress, $0.count)
+            }
+        }
+        try check(result)
+    }
+
     /// Whether the key still exists, neither revoked nor expired.
     package static func isReadable(_ key: KeySerial) -> Bool {
         // Without a buffer the kernel tells the length and writes nothing.

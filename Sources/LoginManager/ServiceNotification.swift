@@ -16,10 +16,15 @@ package enum ServiceNotification {
     /// Stores a descriptor in systemd, which returns it at the next start of the service; it
     /// replaces one of the same name. Returns false where it is not taken.
     package static func store(descriptor: Int32, named name: String) -> Bool {
-        notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
+        forget(descriptorNamed: name)
         var number = descriptor
         // Safe: reads one number and the text. 0: no listener.
         return unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1) > 0
+    }
+
+    /// Has systemd close the descriptor that it stores, if there is one.
+    package static func forget(descriptorNamed name: String) {
+        notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
     }
 
     /// The descriptors that systemd passed, by name. Called once, as the caller then owns them.

@@ -11,6 +11,7 @@ internal import Synchronization
 /// the kernel, and logind where it runs.
 package final class SessionRegistry: Sendable {
     static let ticketDescription = "keychain:ticket"
+    private static let ticketBytes = 32
     /// The most sessions of one user; no person has as many.
     package static let mostSessions = 64
     /// The most steps up the process tree in the search for a login.
@@ -71,6 +72,9 @@ package final class SessionRegistry: Sendable {
     /// Serialises changes of the recorded logins, including what is written to the kernel's
     /// keyring.
     private let recording = Mutex(())
+
+    /// Serialises the making of new tickets: what two threads seal must be under the same one.
+    private let renewing = Mutex(())
 
     /// Restores the logins that an earlier run of the daemon recorded and the kernel still holds.
     package init(keyring: DaemonKeyring, ended: @escaping Ended) {
@@ -152,7 +156,7 @@ package final class SessionRegistry: Sendable {
         _ session: LoginSession, leader: PinnedProcess
     ) throws(RequestError) -> LoginSession {
         let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
-        let half = SecretBytes(random: 32)
+        let half = SecretBytes(random: Self.ticketBytes)
         try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
         try open(session, leader: leader)
         return session
@@ -270,11 +274,42 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// The part of a session's key that is gone when the session is.
+    /// The part of a session's key that is gone when the session is. One that was spent is made anew.
     package func ticket(of session: LoginSession) -> SecretBytes? {
+        guard let found = presentTicket(of: session) else { return nil }
+        guard found.count != Self.ticketBytes else { return found }
+        return renewing.withLock { _ in
+            guard let found = presentTicket(of: session) else { return nil }
+            guard found.count != Self.ticketBytes else { return found }
+            let new = SecretBytes(random: Self.ticketBytes)
+            guard change(ticketOf: session, new) else { return nil }
+            return new
+        }
+    }
+
+    /// Takes the ticket's content from the kernel: what was sealed under it opens no more, and the login
+    /// stays.
+    package func spendTicket(of session: LoginSession) {
+        renewing.withLock { _ in _ = change(ticketOf: session, SecretBytes(copying: [0])) }
+    }
+
+    private func presentTicket(of session: LoginSession) -> SecretBytes? {
         session.id.rawValue > 0
             ? try? KernelKeyring.read(KeySerial(rawValue: session.id.rawValue))
             : keyring.read("half:\(session.id.rawValue)", of: session.user)
+    }
+
+    private func change(
+        ticketOf session: LoginSession, _ content: borrowing SecretBytes
+    ) -> Bool {
+        guard session.id.rawValue > 0 else {
+            return (try? keyring.write("half:\(session.id.rawValue)", content, of: session.user))
+                != nil
+        }
+        // The kernel reuses numbers.
+        guard Self.isTicket(session.id.rawValue) else { return false }
+        let serial = KeySerial(rawValue: session.id.rawValue)
+        return (try? KernelKeyring.update(serial, content)) != nil
     }
 
     /// The session that a process runs in, by the kernel's audit session or else by descent.

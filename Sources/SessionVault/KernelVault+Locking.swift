@@ -68,9 +68,12 @@ extension KernelVault {
     private static let classKeys = ["unlock:", "first-unlock:", "renewal:", "machine:"]
 
     /// Removes every class key from the kernel's keyring, and those that the device key opens from
-    /// this process. Returns false where one is left in the keyring.
+    /// this process; and what sealed them, tickets and the vault key. Returns false where a class key is
+    /// left in the keyring.
     package func forgetAll() -> Bool {
         let users = users()
+        // First: what another thread keeps from here on is under the next one.
+        vaultKey.forget()
         locks.forgetAll(of: users) { user in
             for kind in Self.classKeys {
                 for name in names(kind, of: user) { keyring.remove(name, of: user) }
@@ -79,7 +82,10 @@ extension KernelVault {
         }
         kept.forgetAll()
         for user in users {
-            for session in sessions.live(user) { sessions.setLockReason(.slept, of: session.id) }
+            for session in sessions.live(user) {
+                sessions.spendTicket(of: session)
+                sessions.setLockReason(.slept, of: session.id)
+            }
         }
         return users.allSatisfy { user in
             Self.classKeys.allSatisfy { names($0, of: user).isEmpty }

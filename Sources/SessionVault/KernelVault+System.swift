@@ -9,8 +9,8 @@ extension KernelVault {
     func systemKeys(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         let keys = kept.keys(of: keychain)
         let always = try alwaysKeys(keychain, keys)
-        if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
-            let open = bundle(.whileUnlocked, keys.machine, keychain, vaultKey)
+        if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain),
+            let open = bundle(.whileUnlocked, keys.machine, keychain)
         {
             return ClassKeys(always: always, afterFirstUnlock: first, whileUnlocked: open)
         }
@@ -25,11 +25,12 @@ extension KernelVault {
         _ unlocked: borrowing UnlockedKeys, _ keychain: OpenKeychain
     ) throws(RequestError) {
         let keys = kept.keys(of: keychain)
+        let vaultKey = vaultKey.now
         try keyring.write(
-            keys.firstUnlock.name, sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey),
-            of: keychain.user)
+            keys.firstUnlock.name,
+            sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey.key), of: keychain.user)
         try keyring.write(
-            keys.machine.name, sealed(unlocked.whileUnlocked, keys.machine, vaultKey),
+            keys.machine.name, sealed(unlocked.whileUnlocked, keys.machine, vaultKey.key),
             of: keychain.user)
     }
 }

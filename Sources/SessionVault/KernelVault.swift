@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainItemStore
 package import KeychainModel
-package import KeychainSecrets
+internal import KeychainSecrets
 package import KeychainVaults
 package import KeyringStore
 package import LoginRegistry
@@ -13,26 +13,25 @@ internal import KeychainLinuxSystem
 package final class KernelVault: KeyVault {
     package let keyring: DaemonKeyring
     package let sessions: SessionRegistry
-    package let vaultKey: SealingKey
+    package let vaultKey: VaultKey
     private let protectors: Protectors
     private let pending: PendingUnlocks
     package let systemOpening: SystemKeychainOpening
     let uses = IdleTracker()
 
     package let usesKernelKeyring = true
-    package let vaultKeyPlace: ServiceStatus.VaultKeyPlace?
+    package var vaultKeyPlace: ServiceStatus.VaultKeyPlace? { vaultKey.now.place }
     package let locks = LockCounts()
     let kept = KeptKeysOfAll()
 
     package init(
         keyring: DaemonKeyring, sessions: SessionRegistry, protectors: Protectors,
-        vaultKey: consuming VaultKey.Loaded, pending: PendingUnlocks,
+        vaultKey: VaultKey, pending: PendingUnlocks,
         bounds: KeychainSettings
     ) {
         self.keyring = keyring
         self.sessions = sessions
-        vaultKeyPlace = vaultKey.place
-        self.vaultKey = vaultKey.key
+        self.vaultKey = vaultKey
         self.protectors = protectors
         self.pending = pending
         systemOpening = SystemKeychainOpening(protectors)
@@ -63,7 +62,7 @@ package final class KernelVault: KeyVault {
         let whileUnlocked = whileUnlockedKeys(keychain, keys, live, isUse: true, &unlocks)
         let classKeys = ClassKeys(
             always: try alwaysKeys(keychain, keys),
-            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
+            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain),
             whileUnlocked: whileUnlocked)
         return TakenKeys(classKeys, Unlocks(source: .logins(unlocks), moment: moment))
     }
@@ -94,7 +93,7 @@ package final class KernelVault: KeyVault {
     ) throws(RequestError) {
         guard let sealing = sessionKey(session) else { throw .state(.noSession) }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
-        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
+        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey.now.key)
         // Settings that another program wrote must not shut the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
         let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
@@ -284,7 +283,7 @@ package final class KernelVault: KeyVault {
         if whileUnlockedKeys(keychain, keys, live, isUse: false, &unlocks) != nil {
             return .unlocked
         }
-        let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey)
+        let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
@@ -350,15 +349,14 @@ package final class KernelVault: KeyVault {
     private func sessionKey(_ session: LoginSession) -> SealingKey? {
         guard let ticket = sessions.ticket(of: session) else { return nil }
         return SealingKey(
-            KeyedHash.secret(key: vaultKey.bytes, Self.ofSession, mixedWith: ticket))
+            KeyedHash.secret(key: vaultKey.now.key.bytes, Self.ofSession, mixedWith: ticket))
     }
 
     func bundle(
-        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain,
-        _ sealing: borrowing SealingKey
+        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain
     ) -> KeyBundle? {
         guard let sealed = keyring.read(key.name, of: keychain.user) else { return nil }
-        return opened(kind, sealed, key, sealing, nil)
+        return opened(kind, sealed, key, vaultKey.now.key, nil)
     }
 
     private func opened(

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
 import KeychainKernelKeyring
+import KeychainLinuxSystem
 import KeychainModel
 @testable import KeychainItemStore
 import KeychainSecrets
@@ -39,6 +42,46 @@ struct KeptKeysTests {
         #expect(hasAlways(keychain))
         #expect(login.vault.forgetAll())
         #expect(!hasAlways(keychain))
+    }
+
+    @Test func `with all other keys go the vault key and each login's ticket, and the next ones are new`()
+        throws
+    {
+        let keychain = try login.keychain
+        let before = login.vault.vaultKey.now
+        let old = try KernelKeyring.read(login.ticket)
+        #expect(login.vault.forgetAll())
+        let spent = try KernelKeyring.read(login.ticket).count
+        #expect(spent == 1)
+        #expect(!FileManager.default.fileExists(atPath: login.folder + "/private/vault-key"))
+        #expect(login.vault.lockState(of: keychain) == .locked)
+        // The login lives on, and another unlock belongs to it.
+        try login.unlock()
+        #expect(login.vault.lockState(of: keychain) == .unlocked)
+        let new = try KernelKeyring.read(login.ticket)
+        let count = new.count
+        #expect(count == 32)
+        let (isOldTicket, isOldKey) = (
+            new.matches(old), login.vault.vaultKey.now.key.bytes.matches(before.key.bytes)
+        )
+        #expect(!isOldTicket && !isOldKey)
+        #expect(FileManager.default.fileExists(atPath: login.folder + "/private/vault-key"))
+    }
+
+    @Test func `a login without a ticket has a new half after all keys were given up`() throws {
+        let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let session = try login.sessions.openWithoutTicket(user: OpenLogin.user, leader: own)
+        guard let old = login.sessions.ticket(of: session) else {
+            Issue.record("it has none")
+            return
+        }
+        #expect(login.vault.forgetAll())
+        guard let new = login.sessions.ticket(of: session) else {
+            Issue.record("it has none any more")
+            return
+        }
+        let (count, isSame) = (new.count, new.matches(old))
+        #expect(count == 32 && !isSame)
     }
 
     @Test func `it goes when another file takes the keychain's place`() throws {

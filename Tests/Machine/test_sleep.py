@@ -80,17 +80,19 @@ def raw(disk, path):
 
 
 @pytest.mark.parametrize("place", [pytest.param(Partition, marks=pytest.mark.short), File])
-def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest, place):
-    """Without them a ticket and the vault key open nothing. What the test reads itself stays in
-    memory, so it reads in a branch of the machine's life that is left again."""
+def test_no_sealed_class_key_no_ticket_and_no_vault_key_is_in_what_hibernation_writes(guest, place):
+    """What the test reads itself stays in memory, so it reads in a branch of the machine's life that
+    is left again."""
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format(SECRET)).status == 0
     assert console.run(GET + " >/dev/null").status == 0
     console.run(f"export MARKER={MARKER}")
     swap = place(guest)
     guest.save("before the keys are read")
-    sealed = sealed_class_keys(guest)
-    assert {name.split(":")[0] for name in sealed} == {"unlock", "first-unlock"}
+    keys = kept_keys(guest)
+    assert {"unlock", "first-unlock", "keychain", "vault-key"} <= {
+        name.split(":")[0] for name in keys}, keys.keys()
+    assert {len(key) for name, key in keys.items() if name in ("keychain:ticket", "vault-key")} == {32}
     guest.go_back("before the keys are read")
 
     # A moment later, so that this call ends before.
@@ -98,7 +100,7 @@ def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest, pla
     guest.process.wait(180)
     guest.power_cut()
     image = swap.image(guest)
-    sought = {"marker": MARKER.encode(), **sealed}
+    sought = {"marker": MARKER.encode(), **keys}
     with open(image, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
         found = [name for name, key in sought.items() if memory.find(key) >= 0]
     image.unlink()
@@ -114,12 +116,22 @@ def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest, pla
     opens(console)
 
 
-def sealed_class_keys(guest):
-    """As root's keyring has them, by the names of the keys."""
+def kept_keys(guest):
+    """What root's keyring has for keychains, by the names of the keys; each login's ticket; and the key
+    that the service manager keeps."""
     found = {}
     for line in guest.run("cat /proc/keys").text.splitlines():
         number, kind, name = line.split()[0], line.split()[7], line.split(maxsplit=8)[8]
-        if kind == "user" and re.match("unlock:|first-unlock:", name):
-            told = guest.run(f"keyctl pipe 0x{number} | od -An -v -tx1").text
-            found[name] = bytes.fromhex("".join(told.split()))
+        name = re.sub(r": \d+$", "", name)
+        if kind == "user" and re.match("unlock:|first-unlock:|machine:|keychain:ticket$", name):
+            # Another login of the same user has a ticket of the same name.
+            name = f"{name}:{number}" if name in found else name
+            found[name] = hexadecimal(guest, f"keyctl pipe 0x{number}")
+    kept = guest.run("find /proc/1/fd -lname '*keychain:vault-key*'").text.split()
+    assert len(kept) == 1
+    found["vault-key"] = hexadecimal(guest, f"cat {kept[0]}")
     return found
+
+
+def hexadecimal(guest, command):
+    return bytes.fromhex("".join(guest.run(f"{command} | od -An -v -tx1").text.split()))

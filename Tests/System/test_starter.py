@@ -432,7 +432,8 @@ def children_of(pid):
 
 def test_keychaind_starts_no_program_itself(shell, earlier, daemon):  # noqa: F811
     """While a file is read that takes long, and policies are loaded again and again."""
-    listening = {int(entry.name) for entry in processes("keychain-starter", "keychain-audit")
+    listening = {int(entry.name)
+                 for entry in processes("keychain-starter", "keychain-broker", "keychain-audit")
                  if parent_of(int(entry.name)) == daemon.pid}
     own, _ = asking(daemon)
     endless_rows(earlier)

@@ -34,7 +34,7 @@ final class OpenLogin: Sendable {
     let protectors: Protectors
     let keychains: KeychainFolder
     let pending = PendingUnlocks()
-    private let ticket: KeySerial
+    let ticket: KeySerial
     private let leader: Mutex<Process>
 
     init(keys: ProtectorKeys = .none) throws {
@@ -50,7 +50,7 @@ final class OpenLogin: Sendable {
             allowsDeviceProtector: false, keys: keys)
         vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: VaultKey.Loaded(key: .random(), place: .file), pending: pending,
+            vaultKey: try VaultKey(kept: nil, folder: folder + "/private"), pending: pending,
             bounds: KeychainSettings(locksOnSleep: false, locksWithScreen: false))
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
