@@ -135,6 +135,32 @@ ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
     return received;
 }
 
+ssize_t kc_receive_one(int socket, void *buffer, size_t length, int *passed) {
+    struct iovec part = {.iov_base = buffer, .iov_len = length};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             // CMSG_SPACE would have room for a second descriptor.
+                             .msg_controllen = CMSG_LEN(sizeof(int))};
+    *passed = -1;
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return received;
+    struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+    if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS &&
+        item->cmsg_len == CMSG_LEN(sizeof(int))) {
+        memcpy(passed, CMSG_DATA(item), sizeof(int));
+    }
+    if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) return received;
+    if (*passed >= 0) close(*passed);
+    *passed = -1;
+    errno = EBADMSG;
+    return -1;
+}
+
 struct closing {
     int number;
     int is_alone;

@@ -13,6 +13,7 @@ internal import Synchronization
 package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let program: ProgramLook?
+    private let groups: [UInt32]?
     private let label: SecurityLabel
     private let via: Caller.Via?
     private let directory: Directory
@@ -61,14 +62,15 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// `program` is nil for a process that can't be identified; `via` is the service that relays its
-    /// requests.
+    /// `program` is nil for a process that can't be identified, `groups` for one whose groups can't be
+    /// read; `via` is the service that relays its requests.
     package init(
-        _ process: PinnedProcess?, running program: ProgramLook?, label: SecurityLabel,
-        via: Caller.Via? = nil, _ directory: Directory
+        _ process: PinnedProcess?, running program: ProgramLook?, in groups: [UInt32]?,
+        label: SecurityLabel, via: Caller.Via? = nil, _ directory: Directory
     ) {
         self.process = process
         self.program = program
+        self.groups = groups
         self.label = label
         self.via = via
         self.directory = directory
@@ -94,7 +96,7 @@ package final class CallerFacts: Sendable {
         return new
     }
 
-    /// Facts for a record, with the program's groups as they are at the time of this call.
+    /// Facts for a record, with the program's groups.
     package func toTell(_ facts: PolicyFacts, of caller: Caller) -> @Sendable () -> PolicyFacts {
         let groups = groupsToTell(of: caller)
         return {
@@ -104,14 +106,13 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    /// The names of the program's present groups. The account database is asked for them only when
-    /// the closure is called.
+    /// The names of the program's groups. The account database is asked for them only when the closure is
+    /// called.
     private func groupsToTell(of caller: Caller) -> @Sendable () -> Fact<[PolicyText]> {
         let known = known.withLock { $0.asked.contains(.group) ? $0.facts[.group] : nil }
         if let known { return { known } }
-        let numbers = process?.groups()
         return { [self] in
-            let groups = groups(of: caller, numbers)
+            let groups = groups(of: caller)
             self.known.withLock { known in
                 guard !known.asked.contains(.group) else { return }
                 known.facts[.group] = groups
@@ -128,7 +129,7 @@ package final class CallerFacts: Sendable {
         if asked.contains(.user) {
             facts[.user] = fact(directory.accounts.name(of: caller.user))
         }
-        if asked.contains(.group) { facts[.group] = groups(of: caller, process?.groups()) }
+        if asked.contains(.group) { facts[.group] = groups(of: caller) }
         if asked.contains(.exe) || asked.contains(.app) || asked.contains(.trustedExe) {
             addProgram(to: &facts, caller)
         }
@@ -138,7 +139,11 @@ package final class CallerFacts: Sendable {
         // Reading a program's file costs more than all other facts.
         if asked.contains(.digest) {
             facts[.digest] = fact(
-                process.flatMap { directory.digests.digest(of: $0, directory.looks) })
+                process.flatMap { process in
+                    program.flatMap {
+                        directory.digests.digest(of: process, running: $0, directory.looks)
+                    }
+                })
         }
         if let via {
             facts[ChoiceField.via] =
@@ -197,9 +202,9 @@ package final class CallerFacts: Sendable {
         text.map { .known([PolicyText($0)]) } ?? .unknown
     }
 
-    private func groups(of caller: Caller, _ own: [UInt32]?) -> Fact<[PolicyText]> {
+    private func groups(of caller: Caller) -> Fact<[PolicyText]> {
         guard let account = directory.accounts.name(of: caller.user),
-            let named = directory.groups(account), let own
+            let named = directory.groups(account), let own = groups
         else { return .unknown }
         var names = Set(named)
         for group in own {
@@ -276,18 +281,20 @@ package struct SessionAttributes: Sendable {
     /// unit's name counts.
     struct Others: Sendable {
         private let caller: Caller
+        private let program: ProgramLook?
         private let resolver: CallerResolver
 
-        init(of caller: Caller, by resolver: CallerResolver) {
+        init(of caller: Caller, running program: ProgramLook?, by resolver: CallerResolver) {
             self.caller = caller
+            self.program = program
             self.resolver = resolver
         }
 
         var user: UInt32 { caller.user }
         var logins: [LoginSession] { resolver.sessions.live(user).filter(\.isOfPAM) }
 
-        func guards(unit: String, _ process: PinnedProcess?) -> Bool {
-            resolver.guards(unit: unit, of: caller, process)
+        func guards(unit: String) -> Bool {
+            resolver.guards(unit: unit, of: caller, running: program)
         }
     }
 
@@ -369,7 +376,7 @@ package struct SessionAttributes: Sendable {
 
     private func addOutsideLogins(to facts: inout PolicyFacts) {
         let kind = process?.cgroup().flatMap { group in
-            Self.kind(outsideLogins: group) { others?.guards(unit: $0, process) ?? false }
+            Self.kind(outsideLogins: group) { others?.guards(unit: $0) ?? false }
         }
         facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
         // A service has no remote user, and no screen.

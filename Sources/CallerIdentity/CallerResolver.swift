@@ -131,35 +131,33 @@ package final class CallerResolver: Sendable {
     }
 
     /// The facts that policies ask about the caller's login.
-    package func sessionAttributes(_ caller: Caller, _ process: PinnedProcess?)
-        -> SessionAttributes
-    {
+    package func sessionAttributes(
+        _ caller: Caller, _ process: PinnedProcess?, running program: ProgramLook?
+    ) -> SessionAttributes {
         SessionAttributes(
             caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens,
-            others: .init(of: caller, by: self))
+            others: .init(of: caller, running: program, by: self))
     }
 
     /// The same for a program that a deputy brought. The deputy's own login is looked up only
     /// where a policy asks for such facts.
     package func sessionAttributes(
         _ caller: Caller, _ process: PinnedProcess?, broughtBy deputy: Caller,
-        _ deputyProcess: PinnedProcess?
+        _ deputyProcess: PinnedProcess?, running deputyProgram: ProgramLook?
     ) -> SessionAttributes {
-        var attributes = sessionAttributes(caller, process)
+        // No unit's name counts for a relayed program.
+        var attributes = sessionAttributes(caller, process, running: nil)
         attributes.deputy = { [self] in
             let seen = look(at: deputy, deputyProcess)
-            return sessionAttributes(seen.caller, deputyProcess)
+            return sessionAttributes(seen.caller, deputyProcess, running: deputyProgram)
         }
         return attributes
     }
 
     /// Whether the unit's name identifies the caller's program.
-    func guards(unit: String, of caller: Caller, _ process: PinnedProcess?) -> Bool {
-        // No unit's name counts for a relayed program.
-        guard caller.via == nil, let process else { return false }
-        return names.guards(unit: unit, of: caller.user) {
-            looks.program(of: process)?.isTrusted ?? false
-        }
+    func guards(unit: String, of caller: Caller, running program: ProgramLook?) -> Bool {
+        guard caller.via == nil, let program else { return false }
+        return names.guards(unit: unit, of: caller.user) { program.isTrusted }
     }
 
     /// The identity of a program, by the strongest name that holds. An executable's path counts
@@ -196,6 +194,7 @@ package final class ProcessFacts: Sendable {
     /// The program as it was looked at first.
     package let program: ProgramLook
     private let process: PinnedProcess
+    private let looks: any ProcessLooks
     /// Compared by its number, or else by the lines of its file, which cost ten times as much.
     private let controlGroup: UInt64?
     private let controlGroups: ProcessFile?
@@ -208,6 +207,7 @@ package final class ProcessFacts: Sendable {
         guard let program = looks.program(of: process) else { return nil }
         self.program = program
         self.process = process
+        self.looks = looks
         controlGroup = process.controlGroupNumber
         controlGroups = controlGroup == nil ? process.openControlGroups() : nil
         lines = controlGroups?.lines()
@@ -216,14 +216,23 @@ package final class ProcessFacts: Sendable {
 
     package var executable: ExecutableFacts? { program.executable }
 
-    /// Whether the process is alive, has executed no other program, and is in the same control group
-    /// and under the same AppArmor profile.
+    /// Whether the process has executed no other program, and is in the same control group and under the
+    /// same AppArmor profile.
     package func hold() -> Bool {
-        guard program.image?.lasts ?? false, label.map({ $0.file.holds($0.lines) }) ?? true else {
-            return false
-        }
+        guard isSameProgram, label.map({ $0.file.holds($0.lines) }) ?? true else { return false }
         if let controlGroup { return process.controlGroupNumber == controlGroup }
         guard let controlGroups else { return process.cgroup() == nil }
         return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
+    }
+
+    private var isSameProgram: Bool {
+        // The process may not be looked at, and has no name that it could lose.
+        guard let image = program.image else { return program.path == nil && process.isAlive }
+        guard image.lasts else { return false }
+        // The image lasts, too, where the process has left it to another one that shares it. That gains a
+        // program only the name of another one of its user's, each of which it could trace; but not
+        // where the file gives rights, which keep its user from tracing.
+        guard program.rights == .held else { return true }
+        return looks.program(of: process)?.executable == program.executable
     }
 }

@@ -13,10 +13,14 @@ final class ExecutableDigests: Sendable {
 
     private let known = Mutex<[OpenedExecutable.Version: String]>([:])
 
-    /// The digest as policies write it; nil where the file can't be read.
-    func digest(of process: PinnedProcess, _ looks: any ProcessLooks) -> String? {
-        guard let file = looks.openExecutable(of: process), let version = file.version,
-            version.size <= Self.longest
+    /// The digest as policies write it; nil where the file can't be read, and where the process runs
+    /// another one than it was known by.
+    func digest(
+        of process: PinnedProcess, running program: ProgramLook, _ looks: any ProcessLooks
+    ) -> String? {
+        guard let executable = program.executable, let file = looks.openExecutable(of: process),
+            let version = file.version, version.size <= Self.longest,
+            version.device == executable.device, version.inode == executable.inode
         else { return nil }
         if let digest = known.withLock({ $0[version] }) { return digest }
         var hash = SHA256()

@@ -35,8 +35,9 @@ package struct ProcessSubject {
         label = process.securityLabel()
         caller = resolver.resolve(
             process, id, running: parts.program, of: credentials.effectiveUser, label: label)
-        callerFacts = CallerFacts(process, running: parts.program, label: label, directory)
-        session = resolver.sessionAttributes(caller, process)
+        callerFacts = CallerFacts(
+            process, running: parts.program, in: process.groups(), label: label, directory)
+        session = resolver.sessionAttributes(caller, process, running: parts.program)
         controlGroup = process.cgroup().flatMap(ControlGroup.init)
     }
 

@@ -29,7 +29,8 @@ package final class LoginServer: Sendable {
         self.listener = listener
         self.kind = kind
         self.logins = logins
-        limits = ConnectionLimits(accounts, program: looks.path)
+        // Root's programs are not looked at: a login waits for none of it.
+        limits = ConnectionLimits(accounts) { kind == .login ? nil : looks.path(of: $0) }
     }
 
     package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }

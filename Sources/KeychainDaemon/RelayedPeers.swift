@@ -32,7 +32,8 @@ final class RelayedProgram: Sendable {
         self.facts = facts
         self.caller = caller
         callerFacts = CallerFacts(
-            process, running: program, label: .none, via: caller.via, directory)
+            process, running: program, in: process.groups(), label: .none, via: caller.via,
+            directory)
     }
 
     var executable: ExecutableFacts? { facts.executable }

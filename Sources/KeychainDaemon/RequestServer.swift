@@ -166,7 +166,8 @@ package final class RequestServer: Sendable {
         var seen = resolver.look(at: caller, process)
         seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RemoteClient(
-            program, seen, resolver.sessionAttributes(seen.caller, process),
+            program, seen,
+            resolver.sessionAttributes(seen.caller, process, running: program.facts?.program),
             context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
             notes: notes(for: seen.caller))
     }
@@ -233,7 +234,8 @@ package final class RequestServer: Sendable {
         return RelayedClient(
             program, by: connected, seen,
             resolver.sessionAttributes(
-                seen.caller, program.process, broughtBy: caller, connected.connection.process),
+                seen.caller, program.process, broughtBy: caller, connected.connection.process,
+                running: connected.facts?.program),
             relay, context: program.context(as: context), notes: notes(for: seen.caller))
     }
 
@@ -348,7 +350,8 @@ final class ConnectedProgram: Sendable {
         self.connection = connection
         self.facts = facts
         callerFacts = CallerFacts(
-            connection.process, running: facts?.program, label: connection.peerLabel(), directory)
+            connection.process, running: facts?.program, in: connection.peerGroups(),
+            label: connection.peerLabel(), directory)
         looks = directory.looks
     }
 }

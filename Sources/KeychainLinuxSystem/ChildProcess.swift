@@ -71,8 +71,10 @@ package final class ChildProcess: Sendable {
     }
 
     /// Ends the child at once, by its descriptor: never another process that got its number.
+    /// A child that has taken another user's number is not this process's to end, where that has no rights:
+    /// it is not waited for.
     package func kill() {
-        _ = kc_pidfd_kill(pidfd.number, SIGKILL)
+        guard kc_pidfd_kill(pidfd.number, SIGKILL) == 0 || errno == ESRCH else { return }
         _ = reap()
     }
 

@@ -7,8 +7,8 @@ package struct OpenedExecutable: Sendable {
     /// Equal as long as the file is not written to.
     package struct Version: Sendable, Hashable {
         package let size: Int
-        let device: UInt64
-        let inode: UInt64
+        package let device: UInt64
+        package let inode: UInt64
         let written: [Int]
     }
 

@@ -15,9 +15,11 @@ package struct SandboxFile: Sendable {
 
     /// At most `limit` bytes of it; nil where it is empty or can't be read.
     package func contents(limit: Int) -> [UInt8]? {
-        withExtendedLifetime(descriptor) {
-            KernelFile.read("/proc/self/fd/\(descriptor.number)", limit: limit)
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, written in
+            // Safe: the kernel writes at most the buffer's length.
+            written = unsafe max(pread(descriptor.number, buffer.baseAddress!, limit, 0), 0)
         }
+        return bytes.isEmpty ? nil : bytes
     }
 }
 
@@ -28,7 +30,8 @@ extension PinnedProcess {
         "zfs",
     ]
 
-    /// nil where there is no such regular file, or its file system is unknown.
+    /// nil where there is no such regular file of the process's user, or its file system is unknown. A
+    /// file of another user's may be one that the process itself could not read, and has mounted there.
     package func openSandboxFile() -> SandboxFile? {
         guard let kind = fileSystem(of: "/" + SandboxFile.name), Self.own.contains(kind) else {
             return nil
@@ -45,9 +48,9 @@ extension PinnedProcess {
         let file = Descriptor(owning: number)
         var status = stat()
         // Safe: the structure is this function's own.
-        guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return nil
-        }
+        guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == credentials()?.realUser
+        else { return nil }
         return file
     }
 

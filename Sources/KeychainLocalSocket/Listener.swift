@@ -53,9 +53,11 @@ package final class Listener: Sendable {
     }
 
     /// Takes over a socket that another process made, such as systemd.
-    package init(inherited number: Int32) {
-        descriptor = Self.listening(number)
-        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    package convenience init(inherited number: Int32) { self.init(taking: Self.listening(number)) }
+
+    private init(taking descriptor: Descriptor) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor.number, F_SETFD, FD_CLOEXEC)
         wake = try? Wake()
         bound = nil
     }
@@ -73,7 +75,9 @@ package final class Listener: Sendable {
         guard says(SO_DOMAIN, AF_UNIX), says(SO_TYPE, Int32(SOCK_SEQPACKET.rawValue)),
             says(SO_ACCEPTCONN, 1)
         else { return nil }
-        return Listener(inherited: number)
+        // Peers pass descriptors with their first record, which comes before the connection is accepted.
+        guard kc_accept_descriptors(number) == 0 else { return nil }
+        return Listener(taking: Descriptor(owning: number) { kc_close_held($0) })
     }
 
     package var number: Int32 { descriptor.number }

@@ -19,14 +19,7 @@ package final class RecordConnection: Sendable {
     /// The server's end. The other one may pass a descriptor with each record.
     package init(accepted descriptor: Descriptor) throws(SocketError) {
         self.descriptor = descriptor
-        var yes: Int32 = 1
-        // Safe: reads one Int32. With the credentials in front a record has room for one descriptor.
-        guard
-            unsafe setsockopt(
-                descriptor.number, SOL_SOCKET, SO_PASSCRED, &yes,
-                socklen_t(MemoryLayout<Int32>.size)) == 0,
-            kc_accept_descriptors(descriptor.number) == 0
-        else { throw .system(errno) }
+        guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
     }
 
     /// Sends the record. The other end gets copies of the descriptors, two at most.
@@ -70,25 +63,24 @@ package final class RecordConnection: Sendable {
         return Array(record.prefix(count))
     }
 
-    /// Waits for a record as long as the other end likes, and for the descriptor that may come with it.
-    /// Throws `.closed` when the other end has gone, `.tooLarge` for a record of more than `limit` bytes.
+    /// Waits for a record, without a deadline as long as the other end likes, and for the descriptor that
+    /// may come with it. Throws `.closed` when the other end has gone or the record is longer than `limit`
+    /// bytes.
     package func receivePassed(
-        limit: Int
+        limit: Int, within time: Duration? = nil
     ) throws(SocketError) -> (record: [UInt8], passed: Descriptor?) {
-        var record = [UInt8](repeating: 0, count: limit + 1)
+        if let time { try descriptor.wait(for: POLLIN, until: .now + time) }
+        var record = [UInt8](repeating: 0, count: limit)
         var passed: Int32 = -1
-        var sender = kc_sender()
         var count = 0
         repeat {
             // Safe: receives at most the array's length, and the descriptor has an owner at once.
             count = unsafe record.withUnsafeMutableBytes {
-                unsafe kc_receive_passed(
-                    descriptor.number, $0.baseAddress, $0.count, &passed, &sender)
+                unsafe kc_receive_one(descriptor.number, $0.baseAddress, $0.count, &passed)
             }
         } while count < 0 && errno == EINTR
-        let owned = passed < 0 ? nil : Descriptor(owning: passed)
         guard count > 0 else { throw .closed }
-        guard count <= limit else { throw .tooLarge }
+        let owned = passed < 0 ? nil : Descriptor(owning: passed)
         return (Array(record.prefix(count)), owned)
     }
 

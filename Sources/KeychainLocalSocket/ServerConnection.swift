@@ -12,6 +12,9 @@ package final class ServerConnection: @unchecked Sendable {
     /// nil when the process could not be pinned: it has ended, or is in another pid namespace.
     package let process: PinnedProcess?
 
+    /// NGROUPS_MAX is 65,536; a user has a few.
+    private static let mostGroups = 4096
+
     private let descriptor: Descriptor
     private let stream: FrameStream
     private let nonce: [UInt8]
@@ -62,6 +65,17 @@ package final class ServerConnection: @unchecked Sendable {
         let ofProcess = process?.securityLabel() ?? .unreadable
         if case .appArmor = ofProcess { return ofProcess }
         return socketLabel().map { .selinux($0) } ?? ofProcess
+    }
+
+    /// The peer's group and further groups when it connected; nil where the kernel does not tell.
+    package func peerGroups() -> [UInt32]? {
+        var groups = [UInt32](repeating: 0, count: Self.mostGroups)
+        var length = socklen_t(groups.count * MemoryLayout<UInt32>.size)
+        // Safe: the kernel writes at most `length` bytes.
+        guard
+            unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) == 0
+        else { return nil }
+        return [peer.group] + groups.prefix(Int(length) / MemoryLayout<UInt32>.size)
     }
 
     private func socketLabel() -> String? {

@@ -44,7 +44,8 @@ extension ProofOrigin.Process {
                 let ancestor = PinnedProcess(pid: parent, pidfd: nil)
             else { return false }
             if parent == id {
-                return Self(ancestor, running: looks.program(of: ancestor)?.executable) == self
+                guard let program = looks.program(of: ancestor) else { return false }
+                return Self(ancestor, running: program.executable) == self
             }
             descendant = ancestor
         }

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
 internal import KeychainLocalSocket
+internal import KeychainSecrets
 internal import Synchronization
 
 /// Looks by `keychain-broker`, for a process without the rights. Each look has a connection of its own
 /// while it lasts: one that waits for a file system delays no other.
 package final class BrokerLooks: ProcessLooks {
     private static let mostIdle = 32
+    /// What the broker does at once, it does within this time; and it looks for two seconds at most who has
+    /// a terminal open.
+    private static let patience: Duration = .seconds(1)
+    private static let patienceForReaders: Duration = .seconds(4)
+    /// For how long the broker is not asked for paths after it has not told one in time: threads that accept
+    /// connections wait for them.
+    private static let restsFor: Duration = .seconds(5)
     /// Any program can cause looks: the log is told of failures now and then.
     private static let tellsEvery: Duration = .seconds(10)
 
@@ -14,6 +22,7 @@ package final class BrokerLooks: ProcessLooks {
     private let log: @Sendable (String) -> Void
     private let idle = Mutex<[RecordConnection]>([])
     private let told = Mutex<ContinuousClock.Instant?>(nil)
+    private let rests = ShortLock<ContinuousClock.Instant?>(nil)
 
     /// `path` is the broker's socket.
     package init(path: String, log: @escaping @Sendable (String) -> Void) {
@@ -29,7 +38,13 @@ package final class BrokerLooks: ProcessLooks {
     }
 
     package func path(of process: Int32) -> String? {
-        guard case .path(let path)? = ask(.path(process), about: nil)?.reply else { return nil }
+        let now = ContinuousClock.now
+        if let rests = rests.withLock({ $0 }), now < rests { return nil }
+        guard let (reply, _) = ask(.path(process), about: nil, within: Self.patience) else {
+            rests.withLock { $0 = .now + Self.restsFor }
+            return nil
+        }
+        guard case .path(let path) = reply else { return nil }
         return path
     }
 
@@ -49,9 +64,10 @@ package final class BrokerLooks: ProcessLooks {
     package func otherReader(of terminal: SharedTerminal) -> SharedTerminal.Finding {
         let request = LookRequest.otherReader(
             device: terminal.device, session: terminal.session, user: terminal.user)
-        guard case .finding(let finding)? = ask(request, about: nil)?.reply else {
-            return .unknown
-        }
+        guard
+            case .finding(let finding)? = ask(
+                request, about: nil, within: Self.patienceForReaders)?.reply
+        else { return .unknown }
         return finding
     }
 
@@ -60,15 +76,16 @@ package final class BrokerLooks: ProcessLooks {
     /// nil where the broker does not answer. A kept connection may be that of a broker which has ended
     /// since: the look is then made by the next one.
     private func ask(
-        _ request: LookRequest, about process: PinnedProcess?
+        _ request: LookRequest, about process: PinnedProcess?, within time: Duration? = nil
     ) -> (reply: LookReply, passed: Descriptor?)? {
-        if let kept = idle.withLock({ $0.popLast() }),
-            let answer = try? exchange(request, process, on: kept)
-        {
-            return answer
-        }
         do throws(SocketError) {
-            return try exchange(request, process, on: RecordConnection(path: path))
+            if let kept = idle.withLock({ $0.popLast() }) {
+                do throws(SocketError) {
+                    return try exchange(request, process, on: kept, within: time)
+                } catch { guard error != .timedOut else { throw error } }
+            }
+            let new = try RecordConnection(path: path)
+            return try exchange(request, process, on: new, within: time)
         } catch {
             tell(error)
             return nil
@@ -76,10 +93,11 @@ package final class BrokerLooks: ProcessLooks {
     }
 
     private func exchange(
-        _ request: LookRequest, _ process: PinnedProcess?, on connection: RecordConnection
+        _ request: LookRequest, _ process: PinnedProcess?, on connection: RecordConnection,
+        within time: Duration?
     ) throws(SocketError) -> (reply: LookReply, passed: Descriptor?) {
         try connection.send(request.bytes, passing: process.map { [$0.descriptor] } ?? [])
-        let (bytes, passed) = try connection.receivePassed(limit: LookReply.longest)
+        let (bytes, passed) = try connection.receivePassed(limit: LookReply.longest, within: time)
         let reply: LookReply
         do { reply = try LookReply(bytes) } catch { throw .malformed }
         idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }

@@ -69,7 +69,10 @@ package final class BrokerServer: Sendable {
         _ request: LookRequest, _ process: PinnedProcess?
     ) -> (LookReply, Descriptor?) {
         switch request {
-        case .path(let id): return (looks.path(of: id).map { .path($0) } ?? .nothing, nil)
+        case .path(let id):
+            // Bytes that are no text make a longer one.
+            let path = looks.path(of: id).flatMap { LookReply.holds($0) ? $0 : nil }
+            return (path.map { .path($0) } ?? .nothing, nil)
         case .otherReader(let device, let session, let user):
             let terminal = SharedTerminal(device: device, session: session, user: user)
             return (.finding(looks.otherReader(of: terminal)), nil)

@@ -137,7 +137,9 @@ enum LookReply: Equatable {
         }
     }
 
-    /// A path that is too long is left out, as one that can't be read.
+    /// Whether a reply has room for the path.
+    static func holds(_ path: String) -> Bool { path.utf8.count <= longestPath }
+
     var bytes: [UInt8] {
         let fields = fields
         let path = Array(fields.path.utf8)

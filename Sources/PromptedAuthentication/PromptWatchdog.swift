@@ -26,10 +26,12 @@ final class PromptWatchdog: @unchecked Sendable {
             condition.lock()
             defer { condition.unlock() }
             while !isOver {
-                if ContinuousClock.now >= deadline || isMoot() {
-                    end()
-                    return
-                }
+                // Without the lock, as the look may take long.
+                condition.unlock()
+                let isDue = ContinuousClock.now >= deadline || isMoot()
+                condition.lock()
+                guard !isOver else { return }
+                if isDue { return end() }
                 _ = condition.wait(until: min(deadline, .now + Self.glance))
             }
         }

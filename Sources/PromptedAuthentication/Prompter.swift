@@ -135,10 +135,10 @@ package final class Prompter: @unchecked Sendable {
     /// False where another program could have read what was typed.
     private func isUnheard() -> Bool {
         guard let finding = otherReader?(), let words = Self.words(finding) else { return true }
-        try? show(
-            .error(
-                words + " What you typed was not used. If that was a password, change it: another "
-                    + "program may have it."))
+        let advice =
+            finding == .unknown
+            ? "" : " If that was a password, change it: another program may have it."
+        try? show(.error(words + " What you typed was not used." + advice))
         return false
     }
 

@@ -7,8 +7,8 @@ internal import ProcessBroker
 /// `keychain-broker`: looks at processes of other users for keychaind, which has not the rights for it.
 /// Descriptor 3 is its listening socket, from systemd or from keychaind.
 ///
-/// It reads records of a fixed size and the kernel's words about processes, and nothing that a user
-/// wrote.
+/// It reads records of a fixed size, and what the kernel tells of processes and mounts; no message and no
+/// file of a user's.
 @main
 struct KeychainBroker {
     private static let listener: Int32 = 3
@@ -21,6 +21,7 @@ struct KeychainBroker {
             try ProcessHardening.forbidNewPrivileges()
         } catch { return fail("cannot give rights up: \(error)") }
         ProcessHardening.raiseLimits()
+        ProcessHardening.boundMemory()
         signal(SIGPIPE, SIG_IGN)
         guard geteuid() == 0, let listener = Listener.inheritedRecords(listener),
             let daemon = InstalledProgram.sibling("../../sbin/keychaind")

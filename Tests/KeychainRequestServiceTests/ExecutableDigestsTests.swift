@@ -37,22 +37,36 @@ import Testing
         let path = try copyOfSleep()
         let (child, process) = try sleeper(path)
         defer { child.kill() }
+        let program = ProgramLook(at: process)
         let expected = try expected(path)
-        for _ in 0..<2 { #expect(digests.digest(of: process, OwnLooks()) == expected) }
+        for _ in 0..<2 { #expect(digests.digest(of: process, running: program, OwnLooks()) == expected) }
     }
 
     @Test func `a file whose place another one took has no digest`() throws {
         let path = try copyOfSleep()
         let (child, process) = try sleeper(path)
         defer { child.kill() }
+        let program = ProgramLook(at: process)
         try FileManager.default.removeItem(atPath: path)
         _ = folder.write("sleep", "another", mode: 0o755)
-        #expect(digests.digest(of: process, OwnLooks()) == nil)
+        #expect(digests.digest(of: process, running: program, OwnLooks()) == nil)
+    }
+
+    /// It may have executed that one since it was looked at.
+    @Test func `a process that runs another file than it was known by has no digest`() throws {
+        let (child, process) = try sleeper(try copyOfSleep())
+        defer { child.kill() }
+        var program = ProgramLook(at: process)
+        let facts = try #require(program.executable)
+        program.executable = ExecutableFacts(
+            path: facts.path, device: facts.device, inode: facts.inode + 1)
+        #expect(digests.digest(of: process, running: program, OwnLooks()) == nil)
     }
 
     @Test func `a program that has ended has no digest`() throws {
         let (child, process) = try sleeper(try copyOfSleep())
+        let program = ProgramLook(at: process)
         child.kill()
-        #expect(digests.digest(of: process, OwnLooks()) == nil)
+        #expect(digests.digest(of: process, running: program, OwnLooks()) == nil)
     }
 }

@@ -35,8 +35,10 @@ struct ProcessSubjectTests {
             let label = process.securityLabel()
             let caller = server.resolver.resolve(
                 process, process.id, running: program, of: geteuid(), label: label)
-            let facts = CallerFacts(process, running: program, label: label, server.directory)
-                .facts(of: caller, .told)
+            let facts = CallerFacts(
+                process, running: program, in: process.groups(), label: label, server.directory
+            )
+            .facts(of: caller, .told)
             let lines = words.split(separator: "\n").map(String.init)
             #expect(lines.first == "subject \(subject(of: facts, process, caller))")
             let groups = caller.accessGroups.map { "access-group \(JSONText($0))" }
@@ -48,7 +50,7 @@ struct ProcessSubjectTests {
         of facts: PolicyFacts, _ process: PinnedProcess, _ caller: Caller
     ) -> String {
         var facts = facts
-        server.resolver.sessionAttributes(caller, process).add(.told, to: &facts)
+        server.resolver.sessionAttributes(caller, process, running: nil).add(.told, to: &facts)
         return facts.json(.subject) ?? ""
     }
 

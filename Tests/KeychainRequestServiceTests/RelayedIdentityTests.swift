@@ -114,7 +114,7 @@ struct RelayedIdentityTests {
             terminal: nil, accessGroups: ["portal:org.a.B"], via: .portal)
         func groups(_ via: Caller.Via) -> [String] {
             CallerFacts(
-                process, running: ProgramLook(at: process), label: .none, via: via,
+                process, running: ProgramLook(at: process), in: nil, label: .none, via: via,
                 server.directory
             )
             .atHome(caller, policy).accessGroups
@@ -127,7 +127,7 @@ struct RelayedIdentityTests {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let program = ProgramLook(at: own)
         let facts = CallerFacts(
-            own, running: program, label: .none, via: .secretService, server.directory)
+            own, running: program, in: nil, label: .none, via: .secretService, server.directory)
         let known = facts.facts(of: caller(own), .told)
         for field in [TextField.unit, .slice, .userUnit, .app, .label] {
             #expect(known[field] == .unknown, "\(field)")
@@ -136,7 +136,7 @@ struct RelayedIdentityTests {
             user: geteuid(), process: getpid(), identity: .unknown, session: nil, terminal: nil,
             accessGroups: ["bus:unidentified"], via: .secretService)
         let unknown = CallerFacts(
-            own, running: program, label: .none, via: .secretService, server.directory
+            own, running: program, in: nil, label: .none, via: .secretService, server.directory
         )
         .facts(of: stranger, .told)
         #expect(unknown[.exe] == .unknown && unknown[.trustedExe] == .unknown)

@@ -29,7 +29,9 @@ struct RemoteClientTests {
         let seen = server.resolver.look(
             at: server.resolver.resolve(pair.server, running: facts?.program), pair.server.process)
         return RemoteClient(
-            ConnectedProgram(pair.server, facts, server.directory), seen, server.resolver.sessionAttributes(seen.caller, pair.server.process), context: nil,
+            ConnectedProgram(pair.server, facts, server.directory), seen,
+            server.resolver.sessionAttributes(
+                seen.caller, pair.server.process, running: facts?.program), context: nil,
             prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }
 

@@ -21,14 +21,16 @@ private final class Broker {
     let told = Said()
     let path: String
     private let folder: ScratchFolder
+    private let own: Listener
     private let listener: Listener
     private var serving: Background<Void>?
 
     init(for daemon: String) throws {
         folder = try ScratchFolder()
         path = folder("broker.sock")
-        let listener = try Listener(recordsAt: path, mode: 0o600)
-        self.listener = listener
+        // As systemd passes it.
+        own = try Listener(recordsAt: path, mode: 0o600)
+        listener = try #require(Listener.inheritedRecords(dup(own.number)))
         let server = BrokerServer(listener, for: daemon)
         serving = Background { server.run() }
         looks = BrokerLooks(path: path) { [told] in told.note($0) }
@@ -36,6 +38,7 @@ private final class Broker {
 
     func stop() {
         listener.shutDown()
+        own.shutDown()
         try? serving.take()?.value()
     }
 
@@ -95,6 +98,34 @@ struct BrokerTests {
         for _ in 0..<3 { #expect(broker.looks.program(of: process) == nil) }
         #expect(broker.told.all.count == 1)
         #expect(broker.told.all.first?.contains("keychain-broker, on \(broker.path)") == true)
+    }
+
+    @Test func `no look leaves a descriptor behind`() throws {
+        let broker = try broker()
+        let (child, process) = try sleeper()
+        defer { child.kill() }
+        func descriptors() -> Int { FolderNames.all(in: "/proc/self/fd").count }
+        func look() {
+            _ = broker.looks.program(of: process)
+            _ = broker.looks.openExecutable(of: process)
+            _ = broker.looks.sandboxFile(of: process)
+            _ = broker.looks.path(of: child.id)
+        }
+        look()
+        let before = descriptors()
+        for _ in 0..<200 { look() }
+        // Other tests open some at the same time.
+        #expect(descriptors() < before + 150)
+    }
+
+    @Test func `a broker that hangs delays what is to come at once by a second, and once`() throws {
+        let folder = try ScratchFolder()
+        let hung = try Listener(recordsAt: folder("broker.sock"), mode: 0o600)
+        let looks = BrokerLooks(path: folder("broker.sock")) { _ in }
+        let began = ContinuousClock.now
+        for _ in 0..<50 { #expect(looks.path(of: getpid()) == nil) }
+        #expect(began.duration(to: .now) < .seconds(20))
+        withExtendedLifetime(hung) {}
     }
 
     @Test func `many looks at once are all answered`() throws {

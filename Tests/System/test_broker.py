@@ -54,9 +54,10 @@ def test_keychaind_has_no_right_and_the_broker_has_two(daemon, shell):
 
 def test_a_program_in_a_home_that_is_closed_is_known_by_its_path(shell):
     """keychaind itself could not look there."""
-    shell.run("mkdir -p -m 0700 bin; cp /usr/bin/python3 bin/mine")
-    told = shell.run("bin/mine -c 'import os; os.system(\"keychainctl policy facts $PPID\")'")
-    assert told.status == 0 and f"/home/{ALICE[0]}/bin/mine" in told.text, told.text
+    shell.run("mkdir -m 0700 closed; cp /usr/bin/python3 closed/mine")
+    told = shell.run("closed/mine -c 'import os; os.system(\"keychainctl policy facts $PPID\")'")
+    shell.run("rm -r closed")
+    assert told.status == 0 and f"/home/{ALICE[0]}/closed/mine" in told.text, told.text
 
 
 def test_a_broker_that_was_killed_is_started_again_and_no_request_is_lost(daemon, shell):

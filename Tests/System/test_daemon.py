@@ -149,27 +149,28 @@ def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
     daemon.stop()
     listening = [listen(world.RUN / name, mode)
                  for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666))]
-    try:
-        process = start_with(listening, "keychain:login:offer")
-        # The login finds the sockets before the daemon is ready, and waits for it.
-        shell = login()
-        assert shell.run(ADD).status == 0
-        assert shell.run(GET).text.strip() == "s3cret"
-        process.terminate()
-        assert process.wait(world.PATIENCE) == 0
-        # Its successor finds them, and all that was unlocked.
-        process = start_with(listening, "keychain:login:offer")
-        assert shell.run(GET).text.strip() == "s3cret"
-        process.terminate()
-        assert process.wait(world.PATIENCE) == 0
-        assert all((world.RUN / name).exists() for name in SOCKETS)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        for name, each in zip(SOCKETS, listening):
-            each.close()
-            (world.RUN / name).unlink()
+    with world.listening("keychain-broker", world.RUN / "broker.sock"):
+        try:
+            process = start_with(listening, "keychain:login:offer")
+            # The login finds the sockets before the daemon is ready, and waits for it.
+            shell = login()
+            assert shell.run(ADD).status == 0
+            assert shell.run(GET).text.strip() == "s3cret"
+            process.terminate()
+            assert process.wait(world.PATIENCE) == 0
+            # Its successor finds them, and all that was unlocked.
+            process = start_with(listening, "keychain:login:offer")
+            assert shell.run(GET).text.strip() == "s3cret"
+            process.terminate()
+            assert process.wait(world.PATIENCE) == 0
+            assert all((world.RUN / name).exists() for name in SOCKETS)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            for name, each in zip(SOCKETS, listening):
+                each.close()
+                (world.RUN / name).unlink()
 
 
 def listen(path, mode):

@@ -15,7 +15,7 @@ from graphical import processes
 PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-credential-keychain",
             "bin/docker-credential-keychain", "bin/cargo-credential-keychain",
             "bin/aws-credential-keychain", "bin/keyring-credential-keychain",
-            "sbin/keychaind", "libexec/keychain/keychain-auth",
+            "sbin/keychaind", "libexec/keychain/keychain-auth", "libexec/keychain/keychain-broker",
             "libexec/keychain/keychain-starter", "libexec/keychain/keychain-audit",
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-import",

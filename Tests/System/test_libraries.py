@@ -116,7 +116,7 @@ class Sandbox:
         return f"[Application]\\nname={name}\\n" if name else ""
 
     def __call__(self, command):
-        proxy, program = ("--file 7 /.flatpak-info 7<~/" + which if info else ""
+        proxy, program = ("--perms 0600 --file 7 /.flatpak-info 7<~/" + which if info else ""
                           for which, info in zip(("proxy", "program"), self.info))
         return self.bus(
             f"cd; rm -f socket; printf '{self.info[0]}' >proxy; printf '{self.info[1]}' >program;"

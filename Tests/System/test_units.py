@@ -136,7 +136,7 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources @keyring @setuid @chown
 SystemCallFilter=pidfd_getfd capset
 SystemCallErrorNumber=EPERM
-MemoryMax=128M
+MemoryMax=256M
 TasksMax=1200
 """,
     "systemd/keychain-broker.socket": """

@@ -2,6 +2,7 @@
 """What the system tests and the demo make inside the private world: accounts, PAM services, a
 daemon, a real sshd. Everything here is gone with the world; nothing is a stand-in."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -112,6 +113,25 @@ class Daemon:
 
     def log(self):
         return self.log_path.read_text()
+
+
+@contextlib.contextmanager
+def listening(name, path):
+    """The installed program of that name as systemd runs it, with a socket of records."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(64)
+        program = PREFIX / "libexec/keychain" / name
+        process = subprocess.Popen(
+            ["bash", "-c", f'exec "$0" 3<&{listener.fileno()}', program],
+            pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            path.unlink()
 
 
 def keepers():

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -69,10 +70,13 @@ static bool runs(int folder, const char *program) {
            lstat(program, &installed) == 0 && is_same(&running, &installed);
 }
 
-bool kc_peer_runs(int connection, const char *program) {
+bool kc_peer_runs(int connection, const char *installed) {
     struct ucred peer;
     socklen_t size = sizeof peer;
     char name[32];
+    char program[PATH_MAX];
+    // As the kernel calls the file: folders of an installation may be links.
+    if (realpath(installed, program) == NULL) return false;
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != 0)
         return false;
     int process = pinned(connection, peer.pid);

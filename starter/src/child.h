@@ -6,7 +6,8 @@
 
 // Starts the program with these arguments in a session of its own. `descriptors` are those that it
 // takes, in their order; those of 0–2 that are not among them are /dev/null, and there are no
-// others. The program ends with this process. Returns a pidfd, or -1.
+// others. The program ends with this process, until it takes an account of its own; then it ends by
+// itself. Returns a pidfd, or -1.
 int kc_child_start(const struct kc_program *program, const struct kc_arguments *arguments,
                    const int *descriptors);
 

@@ -38,6 +38,11 @@ int kc_accept_descriptors(int socket);
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
+/// Receives a whole record from a peer of root's, with the one descriptor that may come along, closed on
+/// exec: `passed` is then the caller's to close, else -1. With a longer record, or more descriptors, none
+/// is kept: -1 with EBADMSG.
+ssize_t kc_receive_one(int socket, void *buffer, size_t length, int *passed);
+
 /// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own:
 /// each close of a file can take as long as its owner likes.
 void kc_close_passed(int passed);

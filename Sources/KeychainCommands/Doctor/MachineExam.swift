@@ -10,11 +10,12 @@ struct MachineExam {
     private static let runtimeFolder = "/run/keychain"
 
     private static let longestReply = 64
+    private static let longestMounts = 512 * 1024
     private static let patience = 3.0
 
     var findings: [Finding] {
         [authenticator, broker, starter, audit, prompter] + services
-            + [vaultKey, tracing, quota].compactMap { $0 }
+            + [hiddenProcesses, vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
 
@@ -54,6 +55,20 @@ struct MachineExam {
             }
         }
         return Finding(.machine, .fine, "keychain-broker looks at the programs that ask")
+    }
+
+    /// keychaind has no right to see what /proc hides.
+    private var hiddenProcesses: Finding? {
+        let mounts = KernelFile.read("/proc/self/mountinfo", limit: Self.longestMounts) ?? []
+        guard let hiding = HiddenProcesses(mounts: String(decoding: mounts, as: UTF8.self)) else {
+            return nil
+        }
+        return Finding(
+            .machine, .trouble,
+            "/proc hides processes (\(hiding.option)): keychaind can tell no program from others",
+            remedy: hiding.group.map {
+                "systemctl edit keychaind.service, with SupplementaryGroups=\($0) in [Service]."
+            } ?? "Mount /proc without it, or with hidepid=invisible and gid=.")
     }
 
     /// It hears keychaind alone, and tells all others of root's so; users see that its socket is there.
