@@ -143,7 +143,11 @@ let package = Package(
             ]),
         library("AuditHandoff", ["CAuditRecord", "KeychainLocalSocket"]),
         library(
-            "ProcessBroker", ["CPeer", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel"]),
+            "ProcessBroker",
+            [
+                "CPeer", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel",
+                "KeychainSecrets",
+            ]),
         program(
             "keychain-broker", ["KeychainLinuxSystem", "KeychainLocalSocket", "ProcessBroker"]),
         library("ProgramHandoff", ["CStartRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),

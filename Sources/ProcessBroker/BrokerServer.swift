@@ -60,7 +60,8 @@ package final class BrokerServer: Sendable {
             let request = try? LookRequest(bytes), request.hasProcess == (passed != nil)
         {
             let (reply, file) = look(request, passed.flatMap(PinnedProcess.init(passed:)))
-            guard (try? connection.send(reply.bytes, passing: file.map { [$0] } ?? [])) != nil else { return }
+            guard (try? connection.send(reply.bytes, passing: file.map { [$0] } ?? [])) != nil
+            else { return }
         }
     }
 

@@ -24,7 +24,9 @@ import Testing
         return copy
     }
 
-    @Test func `a program of the machine's is at its path, and root's where the machine's are`() throws {
+    @Test func `a program of the machine's is at its path, and root's where the machine's are`()
+        throws
+    {
         let (child, process) = try sleeper()
         defer { child.kill() }
         let look = ProgramLook(at: process)

@@ -39,7 +39,9 @@ import Testing
         defer { child.kill() }
         let program = ProgramLook(at: process)
         let expected = try expected(path)
-        for _ in 0..<2 { #expect(digests.digest(of: process, running: program, OwnLooks()) == expected) }
+        for _ in 0..<2 {
+            #expect(digests.digest(of: process, running: program, OwnLooks()) == expected)
+        }
     }
 
     @Test func `a file whose place another one took has no digest`() throws {

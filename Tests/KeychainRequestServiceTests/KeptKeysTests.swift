@@ -44,7 +44,8 @@ struct KeptKeysTests {
         #expect(!hasAlways(keychain))
     }
 
-    @Test func `with all other keys go the vault key and each login's ticket, and the next ones are new`()
+    @Test
+    func `with all other keys go the vault key and each login's ticket, and the next ones are new`()
         throws
     {
         let keychain = try login.keychain

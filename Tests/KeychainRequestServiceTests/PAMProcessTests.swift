@@ -106,7 +106,9 @@ import Testing
             let outcome = try PAMProcess(
                 starter: RefusingStarter(error: error), request: Self.request, deadline: .seconds(1)
             )
-            .ask(.title("x"), on: Prompter(pair.server, at: nil) { _ in .noOtherReader }, unless: { false }, &hasAnswered)
+            .ask(
+                .title("x"), on: Prompter(pair.server, at: nil) { _ in .noOtherReader },
+                unless: { false }, &hasAnswered)
             return (outcome, nil)
         } catch { return (nil, error) }
     }

@@ -26,7 +26,9 @@ import Testing
                 hasImage: true)),
     ]
 
-    @Test(arguments: requests) func `a request is read as it was written`(_ request: LookRequest) throws {
+    @Test(arguments: requests) func `a request is read as it was written`(_ request: LookRequest)
+        throws
+    {
         let bytes = request.bytes
         #expect(bytes.count == LookRequest.byteCount)
         #expect(try LookRequest(bytes) == request)

@@ -21,6 +21,7 @@ DOORS = {
     "MessageBus": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
+    "ProcessBroker": "the C code by which a peer is known",
     "ProgramHandoff": "the C code of the starter's records",
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",

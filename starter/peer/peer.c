@@ -38,8 +38,8 @@ static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-// Whether the program's folder is the same one to the peer as to this process. systemd gives either of
-// them a mount namespace of its own, so the namespaces are not compared.
+// Whether the program's folder is the same one to the peer as to this process. systemd gives either
+// of them a mount namespace of its own, so the namespaces are not compared.
 static bool shares_folder(int folder, const char *program) {
     char here[PATH_MAX];
     char there[PATH_MAX];
@@ -84,8 +84,8 @@ bool kc_peer_runs(int connection, const char *installed) {
     (void)snprintf(name, sizeof name, "/proc/%d", peer.pid);
     int folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     // The process is alive after the folder was opened, so the folder is that process's.
-    bool held = folder >= 0 && is_alive(process) && shares_folder(folder, program) &&
-                runs(folder, program);
+    bool held =
+        folder >= 0 && is_alive(process) && shares_folder(folder, program) && runs(folder, program);
     if (folder >= 0) close(folder);
     close(process);
     return held;

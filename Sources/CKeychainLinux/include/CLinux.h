@@ -38,9 +38,9 @@ int kc_accept_descriptors(int socket);
 ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
                           struct kc_sender *sender);
 
-/// Receives a whole record from a peer of root's, with the one descriptor that may come along, closed on
-/// exec: `passed` is then the caller's to close, else -1. With a longer record, or more descriptors, none
-/// is kept: -1 with EBADMSG.
+/// Receives a whole record from a peer of root's, with the one descriptor that may come along,
+/// closed on exec: `passed` is then the caller's to close, else -1. With a longer record, or more
+/// descriptors, none is kept: -1 with EBADMSG.
 ssize_t kc_receive_one(int socket, void *buffer, size_t length, int *passed);
 
 /// Closes a descriptor that a peer passed, at once for a pidfd and else in a thread of its own:
@@ -138,8 +138,8 @@ int kc_forbid_dumping(void);
 /// Forbids this thread and its children to gain rights by starting a program; 0 or -1.
 int kc_forbid_new_privileges(void);
 
-/// Leaves this thread, and those that it starts from now on, no capability but these (a bit for each
-/// number), as far as it has them; 0 or -1.
+/// Leaves this thread, and those that it starts from now on, no capability but these (a bit for
+/// each number), as far as it has them; 0 or -1.
 int kc_keep_capabilities(uint64_t kept);
 
 /// Discards all that libraries or the language's runtime write to standard error from now on;

@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-// Whether the peer is a process of root's that runs the file at `installed`, whose folder is the same one to both. A
-// process that still runs the program's former file after an upgrade counts by its path.
+// Whether the peer is a process of root's that runs the file at `installed`, whose folder is the
+// same one to both. A process that still runs the program's former file after an upgrade counts by
+// its path.
 bool kc_peer_runs(int connection, const char *installed);
 
 #endif
