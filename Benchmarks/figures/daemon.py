@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import sqlite3
+import threading
 import time
 
 import anchors
@@ -83,7 +84,7 @@ class House:
 def measure(table, built, size):
     house = House(built, size)
     try:
-        for part in (reads, at_once, other_user, counters, firsts, unlocks, adds, evidence, rules,
+        for part in (reads, at_once, other_user, beside_troubles, counters, firsts, unlocks, adds, evidence, rules,
                      whole_process, locks, sizes, over_the_bus):
             try:
                 part(table, house)
@@ -241,6 +242,48 @@ def unlocks(table, house):
               median(each["p99_us"] for each in busy) / quiet["p99_us"], "×",
               note=f"{median(each['p99_us'] for each in busy):.0f} µs, at most "
                    f"{max(each['most_us'] for each in busy):.0f} µs")
+
+
+def beside_troubles(table, house):
+    """What one user can have the service do that takes long. keychain-import has the file's bytes, and
+    Argon2id a core for each of two users."""
+    table.heading("Another user's reads, beside what one user has the service do")
+    shell = house["large"]
+    assert shell.run("keychainctl backup own.backup", [PASSWORD]).status == 0
+    shell.run("python3 -c \"b = bytearray(open('own.backup', 'rb').read()); n = len(b) // 2;"
+              " b[n:n + 4096] = bytes(4096); open('hostile.backup', 'wb').write(b)\"")
+    deriving = programs.orders(house["small"])
+    beside = programs.orders(house["beside"])
+    beside.order(f"read 500 {SMALL}")
+
+    def derive():
+        deriving.order("lock")
+        deriving.order(f"unlock {PASSWORD}")
+
+    def restore():
+        assert shell.run("keychainctl restore hostile.backup", [PASSWORD]).status != 0
+
+    for what, trouble in (("keys derived one after the other", derive),
+                          ("a damaged file restored again and again", restore)):
+        quiet = beside.order(f"read 1500 {SMALL}")
+        over = threading.Event()
+        times = []
+
+        def go_on():
+            while not over.is_set():
+                trouble()
+                times.append(trouble)
+
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        now = time.monotonic_ns()
+        busy = beside.order(f"reads {SMALL} {now + 200_000_000} {now + 2_200_000_000}")
+        over.set()
+        thread.join()
+        table.add(f"read p99 beside {what}, × quiet", busy["p99_us"] / quiet["p99_us"], "×", most=3,
+                  note=f"{busy['p99_us']:.0f} µs; {len(times)} times meanwhile")
+    deriving.end()
+    beside.end()
 
 
 def adds(table, house):

@@ -281,12 +281,12 @@ package struct SessionAttributes: Sendable {
     /// unit's name counts.
     struct Others: Sendable {
         private let caller: Caller
-        private let program: ProgramLook?
+        private let runsRootsFile: Bool
         private let resolver: CallerResolver
 
-        init(of caller: Caller, running program: ProgramLook?, by resolver: CallerResolver) {
+        init(of caller: Caller, runsRootsFile: Bool, by resolver: CallerResolver) {
             self.caller = caller
-            self.program = program
+            self.runsRootsFile = runsRootsFile
             self.resolver = resolver
         }
 
@@ -294,7 +294,7 @@ package struct SessionAttributes: Sendable {
         var logins: [LoginSession] { resolver.sessions.live(user).filter(\.isOfPAM) }
 
         func guards(unit: String) -> Bool {
-            resolver.guards(unit: unit, of: caller, running: program)
+            resolver.guards(unit: unit, of: caller, runsRootsFile: runsRootsFile)
         }
     }
 

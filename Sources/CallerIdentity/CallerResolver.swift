@@ -131,33 +131,33 @@ package final class CallerResolver: Sendable {
     }
 
     /// The facts that policies ask about the caller's login.
+    /// `runsRootsFile` says whether only root could have changed the program.
     package func sessionAttributes(
-        _ caller: Caller, _ process: PinnedProcess?, running program: ProgramLook?
+        _ caller: Caller, _ process: PinnedProcess?, runsRootsFile: Bool
     ) -> SessionAttributes {
         SessionAttributes(
             caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens,
-            others: .init(of: caller, running: program, by: self))
+            others: .init(of: caller, runsRootsFile: runsRootsFile, by: self))
     }
 
     /// The same for a program that a deputy brought. The deputy's own login is looked up only
     /// where a policy asks for such facts.
     package func sessionAttributes(
         _ caller: Caller, _ process: PinnedProcess?, broughtBy deputy: Caller,
-        _ deputyProcess: PinnedProcess?, running deputyProgram: ProgramLook?
+        _ deputyProcess: PinnedProcess?, runsRootsFile: Bool
     ) -> SessionAttributes {
         // No unit's name counts for a relayed program.
-        var attributes = sessionAttributes(caller, process, running: nil)
+        var attributes = sessionAttributes(caller, process, runsRootsFile: false)
         attributes.deputy = { [self] in
             let seen = look(at: deputy, deputyProcess)
-            return sessionAttributes(seen.caller, deputyProcess, running: deputyProgram)
+            return sessionAttributes(seen.caller, deputyProcess, runsRootsFile: runsRootsFile)
         }
         return attributes
     }
 
     /// Whether the unit's name identifies the caller's program.
-    func guards(unit: String, of caller: Caller, running program: ProgramLook?) -> Bool {
-        guard caller.via == nil, let program else { return false }
-        return names.guards(unit: unit, of: caller.user) { program.isTrusted }
+    func guards(unit: String, of caller: Caller, runsRootsFile: Bool) -> Bool {
+        caller.via == nil && names.guards(unit: unit, of: caller.user) { runsRootsFile }
     }
 
     /// The identity of a program, by the strongest name that holds. An executable's path counts
@@ -193,6 +193,10 @@ extension ProgramLook {
 package final class ProcessFacts: Sendable {
     /// The program as it was looked at first.
     package let program: ProgramLook
+    /// The parts of it that each answer needs.
+    private let image: ProgramImage?
+    private let hasRights: Bool
+    package let runsRootsFile: Bool
     private let process: PinnedProcess
     private let looks: any ProcessLooks
     /// Compared by its number, or else by the lines of its file, which cost ten times as much.
@@ -206,6 +210,9 @@ package final class ProcessFacts: Sendable {
     package init?(_ process: PinnedProcess, _ looks: any ProcessLooks) {
         guard let program = looks.program(of: process) else { return nil }
         self.program = program
+        image = program.image
+        hasRights = program.rights == .held
+        runsRootsFile = program.isTrusted
         self.process = process
         self.looks = looks
         controlGroup = process.controlGroupNumber
@@ -227,12 +234,12 @@ package final class ProcessFacts: Sendable {
 
     private var isSameProgram: Bool {
         // The process may not be looked at, and has no name that it could lose.
-        guard let image = program.image else { return program.path == nil && process.isAlive }
+        guard let image else { return program.path == nil && process.isAlive }
         guard image.lasts else { return false }
         // The image lasts, too, where the process has left it to another one that shares it. That gains a
         // program only the name of another one of its user's, each of which it could trace; but not
         // where the file gives rights, which keep its user from tracing.
-        guard program.rights == .held else { return true }
+        guard hasRights else { return true }
         return looks.program(of: process)?.executable == program.executable
     }
 }

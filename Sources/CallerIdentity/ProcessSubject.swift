@@ -37,7 +37,8 @@ package struct ProcessSubject {
             process, id, running: parts.program, of: credentials.effectiveUser, label: label)
         callerFacts = CallerFacts(
             process, running: parts.program, in: process.groups(), label: label, directory)
-        session = resolver.sessionAttributes(caller, process, running: parts.program)
+        session = resolver.sessionAttributes(
+            caller, process, runsRootsFile: parts.runsRootsFile)
         controlGroup = process.cgroup().flatMap(ControlGroup.init)
     }
 

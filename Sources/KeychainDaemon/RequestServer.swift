@@ -167,7 +167,8 @@ package final class RequestServer: Sendable {
         seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
         return RemoteClient(
             program, seen,
-            resolver.sessionAttributes(seen.caller, process, running: program.facts?.program),
+            resolver.sessionAttributes(
+                seen.caller, process, runsRootsFile: program.facts?.runsRootsFile ?? false),
             context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
             notes: notes(for: seen.caller))
     }
@@ -235,7 +236,7 @@ package final class RequestServer: Sendable {
             program, by: connected, seen,
             resolver.sessionAttributes(
                 seen.caller, program.process, broughtBy: caller, connected.connection.process,
-                running: connected.facts?.program),
+                runsRootsFile: connected.facts?.runsRootsFile ?? false),
             relay, context: program.context(as: context), notes: notes(for: seen.caller))
     }
 

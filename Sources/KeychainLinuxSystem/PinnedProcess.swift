@@ -219,18 +219,21 @@ package final class ProcessFile: Sendable {
 package final class ProgramImage: Sendable {
     private static let entryBytes = 8
 
-    private let map: Descriptor
+    package let descriptor: Descriptor
+    /// The descriptor's, as each answer needs it.
+    private let number: Int32
 
     /// `map` is `/proc/PID/pagemap` or `/proc/PID/maps`, opened while the image was there.
-    package init(_ map: Descriptor) { self.map = map }
-
-    package var descriptor: Descriptor { map }
+    package init(_ map: Descriptor) {
+        descriptor = map
+        number = map.number
+    }
 
     /// Whether the process still runs from this memory.
     package var lasts: Bool {
         var entry: UInt64 = 0
         // Safe: reads at most as many bytes as the number has, which is this function's own.
-        return unsafe pread(map.number, &entry, Self.entryBytes, 0) > 0
+        return unsafe pread(number, &entry, Self.entryBytes, 0) > 0
     }
 }
 

@@ -9,8 +9,9 @@ extension KernelVault {
     func systemKeys(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         let keys = kept.keys(of: keychain)
         let always = try alwaysKeys(keychain, keys)
-        if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain),
-            let open = bundle(.whileUnlocked, keys.machine, keychain)
+        if let vault = vaultKey.present,
+            let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vault),
+            let open = bundle(.whileUnlocked, keys.machine, keychain, vault)
         {
             return ClassKeys(always: always, afterFirstUnlock: first, whileUnlocked: open)
         }

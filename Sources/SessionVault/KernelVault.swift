@@ -57,12 +57,17 @@ package final class KernelVault: KeyVault {
                 try systemKeys(keychain), Unlocks(source: .device, moment: moment))
         }
         let keys = kept.keys(of: keychain)
+        guard let vault = vaultKey.present else {
+            let always = ClassKeys(
+                always: try alwaysKeys(keychain, keys), afterFirstUnlock: nil, whileUnlocked: nil)
+            return TakenKeys(always, Unlocks(source: .logins([]), moment: moment))
+        }
         var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user, by: seen)
-        let whileUnlocked = whileUnlockedKeys(keychain, keys, live, isUse: true, &unlocks)
+        let whileUnlocked = whileUnlockedKeys(keychain, keys, live, vault, isUse: true, &unlocks)
         let classKeys = ClassKeys(
             always: try alwaysKeys(keychain, keys),
-            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain),
+            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vault),
             whileUnlocked: whileUnlocked)
         return TakenKeys(classKeys, Unlocks(source: .logins(unlocks), moment: moment))
     }
@@ -91,9 +96,10 @@ package final class KernelVault: KeyVault {
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
         since begun: LockGeneration
     ) throws(RequestError) {
-        guard let sealing = sessionKey(session) else { throw .state(.noSession) }
+        let vault = vaultKey.now
+        guard let sealing = sessionKey(session, vault) else { throw .state(.noSession) }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
-        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey.now.key)
+        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vault.key)
         // Settings that another program wrote must not shut the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
         let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
@@ -123,7 +129,8 @@ package final class KernelVault: KeyVault {
         for session in sessions.live(keychain.user) {
             let key = unlockKey(session, keychain)
             guard let kept = keyring.read(key.name, of: keychain.user),
-                let old = AutoLockTerms(kept: kept), let sealing = sessionKey(session),
+                let old = AutoLockTerms(kept: kept),
+                let sealing = sessionKey(session, vaultKey.now),
                 let keys = opened(.whileUnlocked, kept, key, sealing, old)
             else { continue }
             let terms = AutoLockTerms(settings, begun: old.begun)
@@ -229,7 +236,7 @@ package final class KernelVault: KeyVault {
     package func keepRenewal(
         _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
     ) throws(RequestError) {
-        guard let sealing = sessionKey(session) else { throw .state(.noSession) }
+        guard let sealing = sessionKey(session, vaultKey.now) else { throw .state(.noSession) }
         let key = renewalKey(session, keychain)
         let sealed = keys.copy().withBytes {
             sealing.sealForMemory($0, context: key.context(nil))
@@ -245,7 +252,7 @@ package final class KernelVault: KeyVault {
     package func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
         for session in sessions.live(keychain.user).reversed() {
             let key = renewalKey(session, keychain)
-            guard let sealing = sessionKey(session),
+            guard let vault = vaultKey.present, let sealing = sessionKey(session, vault),
                 let sealed = keyring.read(key.name, of: keychain.user),
                 let copy = sealed.withBytes({ try? sealing.open($0, context: key.context(nil)) })
             else { continue }
@@ -277,13 +284,14 @@ package final class KernelVault: KeyVault {
 
     package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
+        guard let vault = vaultKey.present else { return .locked }
         var unlocks: [SessionUnlock] = []
         let live = sessions.live(keychain.user)
         let keys = kept.keys(of: keychain)
-        if whileUnlockedKeys(keychain, keys, live, isUse: false, &unlocks) != nil {
+        if whileUnlockedKeys(keychain, keys, live, vault, isUse: false, &unlocks) != nil {
             return .unlocked
         }
-        let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain)
+        let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vault)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
@@ -313,8 +321,8 @@ package final class KernelVault: KeyVault {
     /// The keys from any live session that opened the keychain; `unlocks` gets the unlocks of all
     /// that did.
     private func whileUnlockedKeys(
-        _ keychain: OpenKeychain, _ kept: KeptKeys, _ live: [LoginSession], isUse: Bool,
-        _ unlocks: inout [SessionUnlock]
+        _ keychain: OpenKeychain, _ kept: KeptKeys, _ live: [LoginSession],
+        _ vault: VaultKey.Kept, isUse: Bool, _ unlocks: inout [SessionUnlock]
     ) -> KeyBundle? {
         var found: KeyBundle?
         for session in live {
@@ -327,7 +335,7 @@ package final class KernelVault: KeyVault {
                 continue
             }
             if found == nil {
-                guard let sealing = sessionKey(session),
+                guard let sealing = sessionKey(session, vault),
                     let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
                 else { continue }
                 // A use by any login shows that the user is not idle.
@@ -346,17 +354,17 @@ package final class KernelVault: KeyVault {
     private static let ofSession = Array("session".utf8)
 
     /// One half of the key ends with the session's ticket, the other with the boot.
-    private func sessionKey(_ session: LoginSession) -> SealingKey? {
+    private func sessionKey(_ session: LoginSession, _ vault: VaultKey.Kept) -> SealingKey? {
         guard let ticket = sessions.ticket(of: session) else { return nil }
         return SealingKey(
-            KeyedHash.secret(key: vaultKey.now.key.bytes, Self.ofSession, mixedWith: ticket))
+            KeyedHash.secret(key: vault.key.bytes, Self.ofSession, mixedWith: ticket))
     }
 
     func bundle(
-        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain
+        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain, _ vault: VaultKey.Kept
     ) -> KeyBundle? {
         guard let sealed = keyring.read(key.name, of: keychain.user) else { return nil }
-        return opened(kind, sealed, key, vaultKey.now.key, nil)
+        return opened(kind, sealed, key, vault.key, nil)
     }
 
     private func opened(

@@ -35,8 +35,11 @@ package final class VaultKey: Sendable {
         self.kept = ShortLock(try Self.load(kept: kept, folder: folder))
     }
 
+    /// nil where it was forgotten and not made anew: nothing is sealed then.
+    package var present: Kept? { kept.withLock { $0 } }
+
     package var now: Kept {
-        if let kept = kept.withLock({ $0 }) { return kept }
+        if let present { return present }
         return making.withLock { _ in
             if let kept = kept.withLock({ $0 }) { return kept }
             let new = (try? Self.load(kept: nil, folder: folder)) ?? Kept(.random(), nil)

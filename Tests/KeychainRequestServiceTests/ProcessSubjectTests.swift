@@ -50,7 +50,8 @@ struct ProcessSubjectTests {
         of facts: PolicyFacts, _ process: PinnedProcess, _ caller: Caller
     ) -> String {
         var facts = facts
-        server.resolver.sessionAttributes(caller, process, running: nil).add(.told, to: &facts)
+        server.resolver.sessionAttributes(caller, process, runsRootsFile: false)
+            .add(.told, to: &facts)
         return facts.json(.subject) ?? ""
     }
 

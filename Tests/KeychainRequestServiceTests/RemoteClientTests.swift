@@ -31,7 +31,8 @@ struct RemoteClientTests {
         return RemoteClient(
             ConnectedProgram(pair.server, facts, server.directory), seen,
             server.resolver.sessionAttributes(
-                seen.caller, pair.server.process, running: facts?.program), context: nil,
+                seen.caller, pair.server.process, runsRootsFile: facts?.runsRootsFile ?? false),
+            context: nil,
             prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }
 
