@@ -84,8 +84,8 @@ class House:
 def measure(table, built, size):
     house = House(built, size)
     try:
-        for part in (reads, at_once, other_user, beside_troubles, counters, firsts, unlocks, adds, evidence, rules,
-                     whole_process, locks, sizes, over_the_bus):
+        for part in (reads, at_once, other_user, beside_troubles, counters, firsts, unlocks, adds,
+                     evidence, rules, whole_process, locks, sizes, over_the_bus):
             try:
                 part(table, house)
             except counting.Forbidden as forbidden:

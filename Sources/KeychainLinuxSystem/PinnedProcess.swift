@@ -215,7 +215,8 @@ package final class ProcessFile: Sendable {
 }
 
 /// The memory that a process had when it was looked at: it ends when the process executes a program or
-/// ends itself, and no right is needed to tell whether it has.
+/// ends, and no right is needed to tell whether it has. Where another process shares it, it lasts as long
+/// as that one has it.
 package final class ProgramImage: Sendable {
     private static let entryBytes = 8
 

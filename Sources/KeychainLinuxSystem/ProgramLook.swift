@@ -15,8 +15,9 @@ package struct ExecutableFacts: Sendable, Equatable {
     }
 }
 
-/// One look at the program that a process runs. All of it was true at one moment, and stays so as long
-/// as `image` lasts, but for the file's place and rights, which its owner can change.
+/// One look at the program that a process runs, made after `image` was opened: while that lasts, no other
+/// program has taken the process over, unless another process shares its memory (`ProcessFacts`). The
+/// file's place and rights are its owner's to change.
 package struct ProgramLook: Sendable {
     /// What the file's set-id bits and capabilities mean for the process.
     package enum Rights: UInt8, Sendable {
@@ -42,7 +43,7 @@ package struct ProgramLook: Sendable {
     /// Whether paths and process numbers mean the same to the process as to the machine's services.
     package var isInOurNamespaces = false
     package var rights = Rights.unknown
-    /// nil where the process has ended.
+    /// nil where the process has ended, or may not be looked at.
     package let image: ProgramImage?
 
     package init(_ image: ProgramImage?) { self.image = image }

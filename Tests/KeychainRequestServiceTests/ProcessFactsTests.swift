@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import KeychainLinuxSystem
+import Synchronization
 import Testing
 
 @testable import CallerIdentity
@@ -76,6 +77,53 @@ import Testing
         try FileManager.default.removeItem(atPath: shell)
         try program.change()
         #expect(!program.facts.hold())
+    }
+
+    /// What a process looks like, and what it looks like at the second look.
+    private final class Seen: ProcessLooks {
+        let first: ProgramLook
+        let next: ProgramLook?
+        let isFirst = Mutex(true)
+
+        init(first: ProgramLook, next: ProgramLook?) { (self.first, self.next) = (first, next) }
+
+        func program(of process: PinnedProcess) -> ProgramLook? {
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? first : next
+            }
+        }
+        func path(of process: Int32) -> String? { nil }
+        func openExecutable(of process: PinnedProcess) -> OpenedExecutable? { nil }
+        func sandboxFile(of process: PinnedProcess) -> SandboxFile? { nil }
+        func otherReader(of terminal: SharedTerminal) -> SharedTerminal.Finding { .unknown }
+    }
+
+    /// It may have left its memory, which lasts, to another process.
+    @Test(arguments: [ProgramLook.Rights.held, .none])
+    func `a program whose file gives rights is looked at anew, and no other`(
+        _ rights: ProgramLook.Rights
+    ) throws {
+        let program = try Changing()
+        let process = try #require(PinnedProcess(pid: program.id, pidfd: nil))
+        var first = ProgramLook(at: process)
+        first.rights = rights
+        var other = first
+        other.executable = ExecutableFacts(path: "/usr/bin/other", device: 1, inode: 1)
+        for (next, holds) in [(first, true), (other, rights == .none), (nil, rights == .none)] {
+            let facts = try #require(ProcessFacts(process, Seen(first: first, next: next)))
+            #expect(facts.hold() == holds)
+        }
+    }
+
+    @Test func `a program that may not be looked at is the same while it lives`() throws {
+        let program = try Changing()
+        let process = try #require(PinnedProcess(pid: program.id, pidfd: nil))
+        let hidden = ProgramLook(nil)
+        let facts = try #require(ProcessFacts(process, Seen(first: hidden, next: hidden)))
+        #expect(facts.hold())
+        program.end()
+        #expect(!facts.hold())
     }
 
     @Test func `a program that ended is noticed`() throws {

@@ -97,6 +97,21 @@ struct RemoteClientTests {
         #expect(!client.descends(from: own))
     }
 
+    /// A program that it executes since may have another group.
+    @Test func `its groups are those of the connection`() throws {
+        #expect(pair.server.peerGroups()?.first == getegid())
+        let own = try #require(pair.server.process)
+        let directory = CallerFacts.Directory(
+            accounts: AccountNames { _ in "a" }, groups: { _ in ["staff"] },
+            group: { $0 == 4242 ? "of-then" : "of-now" }, names: server.directory.names,
+            looks: OwnLooks())
+        let facts = CallerFacts(
+            own, running: ProgramLook(at: own), in: [4242], label: .none, directory)
+        let caller = try client().caller
+        let groups = facts.facts(of: caller, .told)[.group]
+        #expect(groups == .known(["staff", "of-then"]) || groups == .known(["of-then", "staff"]))
+    }
+
     @Test func `policies and records are told which program it is, and of which groups`() throws {
         let client = try client()
         let own = try #require(InstalledProgram.ownPath())

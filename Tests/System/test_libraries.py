@@ -108,8 +108,10 @@ class Sandbox:
     """The two sandboxes that Flatpak makes for a program: one of the proxy to the bus, and its own. A
     file at the proxy's root has the program's name; what its own root shows is its own word."""
 
-    def __init__(self, bus, name=None, claims=None):
+    def __init__(self, bus, name=None, claims=None, shows=None):
+        """`shows` is a file that the proxy has at its root in the place of its own."""
         self.bus, self.info = bus, (self.file(name), self.file(claims or name))
+        self.shows = shows
 
     @staticmethod
     def file(name):
@@ -118,6 +120,8 @@ class Sandbox:
     def __call__(self, command):
         proxy, program = ("--perms 0600 --file 7 /.flatpak-info 7<~/" + which if info else ""
                           for which, info in zip(("proxy", "program"), self.info))
+        if self.shows:
+            proxy = f"--ro-bind {self.shows} /.flatpak-info"
         return self.bus(
             f"cd; rm -f socket; printf '{self.info[0]}' >proxy; printf '{self.info[1]}' >program;"
             f" bwrap {SYSTEM} --bind /run /run --bind /tmp /tmp --dev /dev {proxy}"
@@ -142,10 +146,14 @@ def outside(bus):
 @pytest.mark.parametrize("bus", ["daemon"], indirect=True)
 def test_sandboxed_programs_are_kept_apart(bus):
     needs("bwrap", "xdg-dbus-proxy")
+    roots = world.RUN / "another-s-flatpak-info"
+    roots.write_text("[Application]\nname=org.example.One\n")
     programs = {
         "one": Sandbox(bus, "org.example.One"),
         "other": Sandbox(bus, "org.example.Other"),
         "unnamed": Sandbox(bus),
+        # A file of another user's, who may not have meant it so.
+        "borrowed": Sandbox(bus, shows=roots),
         "proxied": outside(bus),
         "direct": bus,
     }
@@ -158,8 +166,9 @@ def test_sandboxed_programs_are_kept_apart(bus):
     assert found == {
         "one": ["one"], "other": ["other"], "liar": ["one"], "direct": ["direct"],
         # Which programs these are can't be told: the user would be asked first, and can't be here.
-        "unnamed": [], "proxied": [],
+        "unnamed": [], "borrowed": [], "proxied": [],
     }
+    roots.unlink()
     assert programs["one"]("secret-tool lookup name other").status == 1
     assert programs["other"]("secret-tool clear name one").status == 1
     assert programs["one"]("secret-tool lookup name one").text.strip().endswith("s3cret-of-one")
