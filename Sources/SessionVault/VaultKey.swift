@@ -50,11 +50,14 @@ package final class VaultKey: Sendable {
 
     /// Takes the key from all places that it is in. What it sealed opens no more.
     package func forget() {
-        ServiceNotification.forget(descriptorNamed: Self.name)
-        PrivateFile.remove(Self.path(in: folder))
-        let old = kept.withLock { kept in
-            defer { kept = nil }
-            return kept
+        // Not while a new one is stored, which would stay there.
+        let old = making.withLock { _ in
+            ServiceNotification.forget(descriptorNamed: Self.name)
+            PrivateFile.remove(Self.path(in: folder))
+            return kept.withLock { kept in
+                defer { kept = nil }
+                return kept
+            }
         }
         // Wiped after the lock is released.
         withExtendedLifetime(old) {}
