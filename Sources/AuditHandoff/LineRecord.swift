@@ -37,6 +37,15 @@ package enum LineRecord {
         return records
     }
 
+    /// What keychaind says with a socket: that lines of the user come on it. `keychain-audit` refuses
+    /// it for a number of no user's.
+    package static func serve(_ user: UInt32) -> [UInt8] {
+        var head = [UInt8](repeating: 0, count: Int(KC_AUDIT_HEAD_SIZE))
+        // Safe: the array has the size of a head.
+        _ = unsafe kc_audit_serve_encode(user, &head)
+        return head
+    }
+
     /// Throws `.peerNotAllowed` where `keychain-audit` takes this process for another program.
     package static func reply(in bytes: [UInt8]) throws(SocketError) -> Reply {
         var word = KC_AUDIT_WRITTEN

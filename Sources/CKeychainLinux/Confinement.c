@@ -40,9 +40,10 @@ int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds) {
     return failed == 0 ? 0 : -1;
 }
 
-int kc_limit_to_appending(uint64_t longest) {
-    int failed = limit(RLIMIT_AS, 64 << 20) | limit(RLIMIT_MEMLOCK, 0) |
-                 limit(RLIMIT_FSIZE, longest) | limit(RLIMIT_NPROC, 0) | limit(RLIMIT_CORE, 0);
+int kc_limit_to_appending(uint64_t longest, uint64_t descriptors) {
+    int failed = limit(RLIMIT_AS, 96 << 20) | limit(RLIMIT_MEMLOCK, 0) |
+                 limit(RLIMIT_FSIZE, longest) | limit(RLIMIT_NOFILE, descriptors) |
+                 limit(RLIMIT_NPROC, 0) | limit(RLIMIT_CORE, 0);
     return failed == 0 ? 0 : -1;
 }
 
@@ -186,9 +187,12 @@ int kc_allow_only_speaking_to_devices(void) {
 int kc_allow_only_appending(int folder, int opening) {
     struct sock_filter filter[] = {
         THIS_MACHINE_ALONE,
-        // A record, and its reply.
-        ALLOW(recvfrom),
+        // A record, which may bring a socket, and its reply.
+        ALLOW(ppoll),
+        ALLOW(recvmsg),
         ALLOW(sendto),
+        // The time, where the kernel has to be asked for it.
+        ALLOW(clock_gettime),
         // Its file, of which nothing is read and nothing is written over.
         ALLOW_WITH(openat, 0, folder, 2, opening),
         ALLOW(lseek),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""keychain-audit, to which the audit's files belong: what it takes, from which peer, what it can still
+"""keychain-audit, to which the audit's files belong: what it takes, from which peers, what it can still
 do, tried with its very rights, and what becomes of records when it ends, hangs or has no room."""
 
 import json
@@ -75,13 +75,13 @@ class Keeper:
 
     ENVIRONMENT = {"PYTHONHOME": "/usr", "PATH": "/usr/bin:/bin"}
 
-    def run(self, code, **how):
-        """What the code, run as keychaind's, evaluates to."""
-        done = world.run(*self.command(f"import json; print(json.dumps({code}))", **how),
+    def run(self, code, first="", **how):
+        """What the code, run as keychaind's behind other code, evaluates to."""
+        done = world.run(*self.command(f"{first}\nimport json; print(json.dumps({code}))", **how),
                          env=self.ENVIRONMENT)
         return json.loads(done.stdout)
 
-    def connect(self, code="c = Connection()"):
+    def connect(self, code="c = lines()"):
         """A keychaind that stays connected, once it is heard."""
         process = subprocess.Popen(
             self.command(code + "\nprint('ready', flush=True); sys.stdin.read()"),
@@ -134,8 +134,9 @@ def shell(login):
 
 def test_each_user_has_a_file_that_is_the_program_s_alone(keeper):
     keeper.start()
-    assert keeper.run("""(lambda c: [c.append(b'first'), c.append(b'other', 0), c.send(
-        record(b'sec', more=1), record(b'ond')).hear()])(Connection())""") == ["written"] * 3
+    assert keeper.run(
+        "[one.append(b'first'), other.append(b'other'), one.send(record(b'sec', more=1), record(b'ond'))"
+        ".hear()]", "c = Control(); one, other = c.serve(), c.serve(0)") == ["written"] * 3
     assert keeper.ended() == 0
     assert keeper.text() == "first\nsecond\n" and keeper.text("0.jsonl") == "other\n"
     own = pwd.getpwnam(OWN)
@@ -154,8 +155,9 @@ BAD = {
     "record(magic=b'KCST')": "bad record", "record(more=2)": "bad record",
     "record(user=0xffffffff)": "bad record", "record(b'two\\nlines')": "bad record",
     "record(b'a\\0b')": "bad record",
-    "record(version=0)": "other version", "record(version=2)": "other version",
-    "record(more=1), record(user=1001)": "bad record",
+    "record(version=1)": "other version", "record(version=3)": "other version",
+    "record(user=1001)": "bad record", "record(more=1), record(user=1001)": "bad record",
+    "serve()": "bad record",
     "*[record(b'a' * 4096, more=1)] * 16, record()": "bad record",
 }
 
@@ -163,8 +165,8 @@ BAD = {
 def test_a_record_that_makes_no_sense_is_refused_and_nothing_else_is_lost(keeper):
     for number, (records, why) in enumerate(BAD.items()):
         keeper.start()
-        assert keeper.run(f"""(lambda c: [c.append(b'before {number}'), c.send({records}).hear(),
-            c.hear()])(Connection())""") == ["written", why, None], records
+        assert keeper.run(f"[own.append(b'before {number}'), own.send({records}).hear(), own.hear()]",
+                          "own = lines()") == ["written", why, None], records
         assert keeper.ended() == 0
     # Each process begins with a line end, as the last one may have been cut short.
     assert keeper.text().split("\n\n") == [
@@ -174,18 +176,18 @@ def test_a_record_that_makes_no_sense_is_refused_and_nothing_else_is_lost(keeper
 
 def test_a_file_that_a_copy_left_as_root_s_makes_way(keeper):
     keeper.start()
-    assert keeper.run("Connection().append(b'first')") == "written"
+    assert keeper.run("lines().append(b'first')") == "written"
     assert keeper.ended() == 0
     shutil.chown(keeper.files / "1000.jsonl", "root")
     keeper.start()
-    assert keeper.run("Connection().append(b'second')") == "written"
+    assert keeper.run("lines().append(b'second')") == "written"
     assert keeper.text("1000.jsonl.1") == "first\n" and keeper.text() == "second\n"
 
 
 def test_a_line_that_an_earlier_process_left_cut_short_spoils_none_that_follows(keeper):
     for text in ("first", "second"):
         keeper.start()
-        assert keeper.run(f"Connection().append(b'{text}')") == "written"
+        assert keeper.run(f"lines().append(b'{text}')") == "written"
         assert keeper.ended() == 0
         with open(keeper.files / "1000.jsonl", "a") as file:
             file.write("cut sh")
@@ -194,17 +196,198 @@ def test_a_line_that_an_earlier_process_left_cut_short_spoils_none_that_follows(
 
 def test_the_longest_record_and_the_longest_line_are_taken(keeper):
     keeper.start()
-    assert keeper.run("""(lambda c: [c.append(b'a' * 4096), c.send(*[
-        record(b'b' * 4096, more=number < 15) for number in range(16)]).hear()])(
-            Connection())""") == ["written"] * 2
+    assert keeper.run("""[own.append(b'a' * 4096), own.send(*[
+        record(b'b' * 4096, more=number < 15) for number in range(16)]).hear()]""",
+                      "own = lines()") == ["written"] * 2
     assert [len(line) for line in keeper.text().splitlines()] == [4096, 65536]
+
+
+# What comes over keychaind's connection.
+
+OTHERS = "c = Control(); first, second = c.serve(1000), c.serve(1001); "
+
+
+@pytest.mark.parametrize("code, passed, why", [
+    ("record()", 0, "bad record"), ("record()", 1, "bad record"), ("record(more=1)", 0, "bad record"),
+    ("serve()", 0, "bad record"), ("serve()", 2, "bad record"), ("serve()", 5, "bad record"),
+    ("serve(0xffffffff)", 1, "bad record"), ("serve(more=3)", 1, "bad record"),
+    ("serve(magic=b'KCST')", 1, "bad record"), ("serve()[:15]", 1, "bad record"),
+    ("serve(length=1)", 1, "bad record"), ("serve(length=2) + b'{}'", 1, "bad record"),
+    ("serve(version=1)", 1, "other version"), ("serve(version=3)", 1, "other version"),
+])
+def test_keychaind_says_whom_to_serve_with_one_socket_or_it_all_ends(keeper, code, passed, why):
+    keeper.start()
+    assert keeper.run(
+        f"[first.append(), c.send({code}, passing=[each.fileno() for each in given[:{passed}]]).hear(),"
+        " c.hear(), first.hear(), second.hear()]",
+        OTHERS + "given = [each for _ in range(3) for each in pair()]") == [
+            "written", why, None, None, None]
+    assert keeper.ended() == 0
+
+
+def test_a_record_of_another_user_ends_its_socket_alone(keeper):
+    keeper.start()
+    assert keeper.run(
+        "[first.append(b'own'), first.send(record(b'forged', 1001)).hear(), first.hear(),"
+        " second.append(b'own'), c.serve().append(b'later')]", OTHERS) == [
+            "written", "bad record", None, "written", "written"]
+    assert keeper.ended() == 0
+    assert keeper.text() == "own\nlater\n" and keeper.text("1001.jsonl") == "own\n"
+
+
+@pytest.mark.parametrize("passed", [1, 2, 4])
+def test_what_is_passed_with_a_line_ends_its_socket_alone_and_is_closed(keeper, passed):
+    keeper.start()
+    assert keeper.run(
+        f"[first.send(record(b'forged'), passing=given).hear(), first.hear(), second.append(),"
+        " [os.close(each) for each in given], left.recv(1).decode()]",
+        OTHERS + f"there, left = pair(); given = [os.dup(there.fileno()) for _ in range({passed})];"
+        "there.close()") == ["bad record", None, "written", [None] * passed, ""]
+    assert keeper.ended() == 0 and not (keeper.files / "1000.jsonl").exists()
+
+
+def test_lines_in_several_records_come_from_many_sockets_at_once(keeper):
+    keeper.start()
+    assert keeper.run(
+        "[[each.send(record(b'%d' % part * 4096, each.user, part < 9)) and None for part in range(10)"
+        " for each in all], [each.hear() for each in all]][1]",
+        "c = Control(); all = [c.serve(user) for user in (1000, 1001, 1000, 1002)]"
+    ) == ["written"] * 4
+    line = "".join(str(part) * 4096 for part in range(10))
+    assert keeper.ended() == 0
+    assert [keeper.text(f"{user}.jsonl").splitlines() for user in (1000, 1001, 1002)] == [
+        [line] * 2, [line], [line]]
+
+
+def test_a_line_that_its_socket_s_end_cut_short_is_no_part_of_another(keeper):
+    keeper.start()
+    assert keeper.run(
+        "[first.send(record(b'cut', more=1)).close(), second.append(),"
+        " c.serve(1002).send(record(b'who', 1002, more=1), record(b'le', 1002)).hear()]", OTHERS
+    ) == [None, "written", "written"]
+    assert keeper.ended() == 0
+    assert keeper.text("1002.jsonl") == "whole\n" and not (keeper.files / "1000.jsonl").exists()
+
+
+def test_a_socket_whose_peer_does_not_read_delays_no_other(keeper):
+    keeper.start()
+    # It ends when there is no more room for its replies.
+    told = keeper.run(
+        "[flood(), second.append(b'between'), first.append(b'beyond'), second.append(b'last')]",
+        OTHERS + """
+def flood():
+    for number in range(100_000):
+        try:
+            first.socket.send(record(b'line'))
+        except (BrokenPipeError, ConnectionResetError):
+            return 'ended'
+""")
+    assert told[0] == "ended" and told[1] == told[3] == "written"
+    assert keeper.ended() == 0
+    assert keeper.text("1001.jsonl") == "between\nlast\n"
+    assert set(keeper.text().splitlines()) == {"line"}
+
+
+def test_of_a_socket_with_many_lines_some_are_taken_before_the_others_have_their_turn(keeper):
+    keeper.start()
+    # The lines wait. Those of two sockets of one user are in one file, in the order of their turns.
+    assert keeper.run(
+        f"[many.append(b'first'), os.kill({keeper.process.pid}, {signal.SIGSTOP:d}),"
+        " many.send(*[record(b'many')] * 50) and few.send(record(b'few')) and None]",
+        "c = Control(); many, few = c.serve(), c.serve()") == ["written", None, None]
+    os.kill(keeper.process.pid, signal.SIGCONT)
+    assert keeper.ended() == 0
+    assert sorted(keeper.text().splitlines()) == ["few", "first", *["many"] * 50]
+    # The socket with few may come when the turn has begun.
+    assert keeper.text().splitlines().index("few") in (1 + 16, 1 + 2 * 16)
+
+
+def test_so_many_sockets_are_served_and_no_more(keeper):
+    keeper.start()
+    peer = keeper.connect("""
+import resource, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+c = Control()
+all = [c.serve(user) for user in range(1024)]
+assert [each.append() for each in all] == ["written"] * 1024
+assert c.serve(2000).hear() is None and c.serve(2001).hear() is None
+all.pop(7).close()
+# The place is free when its end was heard.
+while (new := c.serve(2000)).append() != "written": time.sleep(0.1)
+assert [each.append() for each in [*all, new]] == ["written"] * 1024
+""")
+    # Lines of one record take no room for longer ones.
+    assert int(status(keeper.process.pid)["VmRSS"].split()[0]) < 8 << 10
+    peer.communicate()
+    assert keeper.ended() == 0 and len(list(keeper.files.iterdir())) == 1025
+
+
+def test_all_of_them_have_room_for_a_longest_line(keeper):
+    keeper.start()
+    peer = keeper.connect("""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+c = Control()
+all = [c.serve(user) for user in range(1024)]
+for _ in range(15):
+    for each in all: each.send(record(b'a' * 4096, each.user, more=1))
+assert [each.append(b'a' * 4096) for each in all] == ["written"] * 1024
+""")
+    assert int(status(keeper.process.pid)["VmRSS"].split()[0]) < 96 << 10
+    peer.communicate()
+    assert keeper.ended() == 0
+    assert {path.stat().st_size for path in keeper.files.iterdir()} == {65537}
+
+
+# What comes behind keychaind's end.
+
+def test_records_of_workers_are_written_after_keychaind_s_connection_has_ended(keeper):
+    keeper.start()
+    assert keeper.run(
+        "[c.close(), first.append(b'last'), second.append(b'last'), first.close(),"
+        " second.append(b'very last')]", OTHERS) == [None, "written", "written", None, "written"]
+    assert keeper.ended() == 0
+    assert keeper.text() == "last\n" and keeper.text("1001.jsonl") == "last\nvery last\n"
+
+
+def test_it_ends_two_seconds_after_keychaind_though_a_worker_goes_on(keeper):
+    keeper.start()
+    began, *told = keeper.run("[time.monotonic(), c.close(), *speak()]", OTHERS + """
+import time
+def speak():
+    told = set()
+    while (word := first.append()) == 'written': told.add(word)
+    return [sorted(told), word, second.hear(), time.monotonic()]
+""")
+    assert told[:-1] == [None, ["written"], None, None]
+    assert 1.5 < told[-1] - began < 10
+    assert keeper.ended() == 0
+
+
+def test_it_waits_for_no_worker_that_has_ended(keeper):
+    keeper.start()
+    before = time.monotonic()
+    assert keeper.run("first.append()", OTHERS) == "written"
+    assert keeper.ended() == 0 and time.monotonic() - before < 1.9
+
+
+def test_what_a_worker_sent_is_written_though_it_has_ended_and_heard_no_reply(keeper):
+    keeper.start()
+    # A reply is there, and is not read; the other lines wait when their worker has ended.
+    assert keeper.run(
+        f"[first.send(record(b'first')).socket.recv(8, socket.MSG_PEEK)[:4].decode(),"
+        f" os.kill({keeper.process.pid}, {signal.SIGSTOP:d}),"
+        " first.send(*[record(b'line')] * 50) and None]", OTHERS) == ["KCAL", None, None]
+    os.kill(keeper.process.pid, signal.SIGCONT)
+    assert keeper.ended() == 0
+    assert keeper.text() == "first\n" + "line\n" * 50
 
 
 # Which peer it hears.
 
 def test_it_hears_keychaind_alone(keeper):
     keeper.start()
-    told = "Connection().hear()"
+    told = "Control().hear()"
     assert keeper.run(told, program="/usr/bin/python3") == "not allowed"
     copy = keeper.daemon.with_name("other")
     shutil.copy(keeper.daemon, copy)
@@ -220,7 +403,7 @@ def test_it_hears_keychaind_alone(keeper):
     assert keeper.run(told, before=["setpriv", "--reuid", "nobody", "--clear-groups"]) \
         == "not allowed"
     assert keeper.process.poll() is None
-    assert keeper.run("Connection().append()") == "written"
+    assert keeper.run("lines().append()") == "written"
 
 
 def test_where_its_unit_hides_processes_it_still_knows_a_keychaind_that_is_not_dumpable(prepared):
@@ -231,16 +414,15 @@ def test_where_its_unit_hides_processes_it_still_knows_a_keychaind_that_is_not_d
     try:
         keeper.start()
         closed = "__import__('ctypes').CDLL(None).prctl(4, 0, 0, 0, 0)"
-        assert keeper.run("Connection().hear()", program="/usr/bin/python3") == "not allowed"
-        assert keeper.run(f"[{closed}, Connection().append()]") == [0, "written"]
+        assert keeper.run("Control().hear()", program="/usr/bin/python3") == "not allowed"
+        assert keeper.run(f"[{closed}, lines().append()]") == [0, "written"]
     finally:
         keeper.stop()
 
 
 def test_beside_keychaind_it_hears_no_other(keeper):
     peer = keeper.confined()
-    assert keeper.run("""(lambda c: [c.socket.settimeout(1), c.send(record(b'forged')), 0][2])(
-        Connection())""", program="/usr/bin/python3") == 0
+    assert keeper.run("lines().send(record(b'forged')).user", program="/usr/bin/python3") == 1000
     peer.communicate()
     assert keeper.ended() == 0 and not list(keeper.files.iterdir())
 
@@ -259,7 +441,7 @@ def test_a_folder_that_is_not_its_own_is_left_alone(keeper, kind):
     elif "setpriv" not in keeper.words:
         pytest.skip("root makes it")
     keeper.start()
-    assert keeper.run("Connection().hear()") is None
+    assert keeper.run("Control().hear()") is None
     assert keeper.ended() == 1
     assert "is no folder of _keychain-audit's alone" in (PLACE / "log").read_text()
 
@@ -289,12 +471,14 @@ def test_it_has_no_right_and_no_file_but_its_folder(keeper):
              for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
     assert [files.pop(number) for number in (0, 1, 2)] == [
         "/dev/null", "/dev/null", str(PLACE / "log")]
-    rest = sorted(files.values())
-    assert len(rest) == 2 and rest[0] == str(keeper.files) and rest[1].startswith("socket:")
+    folder, *sockets = sorted(files.values())
+    # keychaind's connection, and that of a worker.
+    assert folder == str(keeper.files) and len(sockets) == 2
+    assert all(name.startswith("socket:") for name in sockets)
     limits = pathlib.Path(f"/proc/{pid}/limits").read_text()
-    for title, most in (("Max address space", 64 << 20), ("Max file size", 4 << 20),
+    for title, most in (("Max address space", 96 << 20), ("Max file size", 4 << 20),
                         ("Max processes", 0), ("Max core file size", 0),
-                        ("Max locked memory", 0)):
+                        ("Max locked memory", 0), ("Max open files", 1024 + 16)):
         found = re.search(rf"{title}\s+(\d+)\s+(\d+)", limits)
         assert found and found.groups() == (str(most),) * 2, (title, limits)
     peer.communicate()
@@ -323,8 +507,8 @@ def call(number, *arguments, instruction=None):
 # processes, programs, and a way out of all this.
 WANTED = """ftruncate truncate pwrite64 pwritev writev unlinkat unlink rename linkat symlinkat fchmod fchown
 fallocate mmap mprotect open openat2 creat read pread64 newfstatat fstat statx getdents64 fcntl dup ioctl
-socket connect bind listen accept4 sendmsg recvmsg ptrace process_vm_writev kill pidfd_open clone clone3 fork
-execve execveat keyctl setuid setresuid capset prctl unshare setns seccomp bpf io_uring_setup memfd_create
+socket connect bind listen accept4 sendmsg setsockopt ptrace process_vm_writev kill pidfd_open clone clone3
+fork execve execveat keyctl setuid setresuid capset prctl unshare setns seccomp bpf io_uring_setup memfd_create
 landlock_restrict_self rt_sigaction setrlimit prlimit64 mount chdir chroot copy_file_range sendfile
 splice""".split()
 
@@ -412,11 +596,13 @@ def test_its_list_has_no_call_that_it_does_not_make(prepared):
         keeper.start()
         # So much that a file is full.
         assert keeper.run(
-            "(lambda c: sorted({c.send(*[record(b'b' * 4096, more=part < 15) for part in range(16)])"
-            ".hear() for _ in range(66)}))(Connection())") == ["written"]
+            "sorted({own.send(*[record(b'b' * 4096, more=part < 15) for part in range(16)])"
+            ".hear() for _ in range(66)})", "own = lines()") == ["written"]
         keeper.ended()
         after = re.split(r"seccomp\(SECCOMP_SET_MODE_FILTER.*\n", trace.read_text())[1]
-        assert set(re.findall(r"^\d+ +(\w+)\(", after, re.MULTILINE)) == ALLOWED
+        made_calls = set(re.findall(r"^\d+ +(\w+)\(", after, re.MULTILINE))
+        # The kernel is asked for the time only where a machine has no other clock.
+        assert made_calls | {"clock_gettime"} == ALLOWED
         assert sorted(path.name for path in keeper.files.iterdir()) == [
             "1000.jsonl", "1000.jsonl.1"]
     finally:
@@ -518,19 +704,25 @@ def test_one_that_hangs_holds_up_no_request_and_has_all_records_later(shell, dae
     assert lost(records()) == 0
 
 
-def test_a_daemon_that_is_killed_has_what_it_answered_on_record(shell, daemon):
+@pytest.mark.parametrize("killed", ["keychaind", "the worker"])
+def test_what_is_killed_has_what_it_answered_on_record(killed, shell, daemon):
     user = pwd.getpwnam(ALICE[0]).pw_uid
     own = keeper_of(daemon)
     os.kill(own, signal.SIGSTOP)
     try:
         missing = "keychainctl delete generic-password --service none"
         assert shell.run(missing).status == 3
-        daemon.stop(signal.SIGKILL)
+        if killed == "keychaind":
+            daemon.kill()
+        else:
+            daemon.kill_worker(ALICE[0])
     finally:
         os.kill(own, signal.SIGCONT)
-    world.wait_for(lambda: own not in world.keepers(), "it to end")
-    assert told(records(user), "delete") == 1
-    daemon.start()
+    if killed == "keychaind":
+        world.wait_for(lambda: own not in world.keepers(), "it to end")
+    world.wait_for(lambda: told(records(user), "delete") == 1, "the record", 10)
+    if killed == "keychaind":
+        daemon.start()
 
 
 def test_a_full_disk_loses_records_and_the_next_one_tells_how_many(daemon, login):
@@ -546,7 +738,8 @@ def test_a_full_disk_loses_records_and_the_next_one_tells_how_many(daemon, login
         missing = "keychainctl delete generic-password --service none 2>/dev/null"
         assert shell.run(f"for n in $(seq 55); do {missing}; done").status == 3
         world.wait_for(lambda: "the disk is full" in daemon.log(), "it to be said")
-        assert daemon.log().count("keeps no records") == 1
+        # Each worker that lost one says so once.
+        assert 1 <= daemon.log().count("keeps no records") <= len(daemon.processes())
         world.run("mount", "-o", "remount,size=1m", folder)
         assert shell.run(missing).status == 3
         daemon.stop()

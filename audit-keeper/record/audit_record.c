@@ -5,6 +5,9 @@
 
 enum { VERSION_AT = 4, MORE_AT = 6, WORD_AT = 6, USER_AT = 8, LENGTH_AT = 12 };
 
+// What stands in `more`.
+enum { LAST = 0, MORE = 1, SERVE = 2 };
+
 static void put(uint8_t *bytes, uint32_t value, size_t count) {
     for (size_t index = 0; index < count; index++)
         bytes[index] = (uint8_t)(value >> (8 * index));
@@ -34,15 +37,26 @@ static bool is_text(const uint8_t *text, size_t length) {
     return length >= 1 && length <= KC_AUDIT_TEXT_MAX;
 }
 
-bool kc_audit_head_encode(uint32_t user, bool has_more, size_t length,
-                          uint8_t bytes[KC_AUDIT_HEAD_SIZE]) {
+static bool put_head(uint32_t user, uint32_t more, size_t length, uint8_t *bytes) {
     memset(bytes, 0, KC_AUDIT_HEAD_SIZE);
-    if (user == UINT32_MAX || length < 1 || length > KC_AUDIT_TEXT_MAX) return false;
+    // The kernel's word for no user at all.
+    if (user == UINT32_MAX) return false;
     put_magic(bytes);
-    put(bytes + MORE_AT, has_more ? 1 : 0, 2);
+    put(bytes + MORE_AT, more, 2);
     put(bytes + USER_AT, user, 4);
     put(bytes + LENGTH_AT, (uint32_t)length, 4);
     return true;
+}
+
+bool kc_audit_head_encode(uint32_t user, bool has_more, size_t length,
+                          uint8_t bytes[KC_AUDIT_HEAD_SIZE]) {
+    memset(bytes, 0, KC_AUDIT_HEAD_SIZE);
+    if (length < 1 || length > KC_AUDIT_TEXT_MAX) return false;
+    return put_head(user, has_more ? MORE : LAST, length, bytes);
+}
+
+bool kc_audit_serve_encode(uint32_t user, uint8_t bytes[KC_AUDIT_HEAD_SIZE]) {
+    return put_head(user, SERVE, 0, bytes);
 }
 
 enum kc_audit_status kc_audit_record_decode(const uint8_t *bytes, size_t count,
@@ -52,15 +66,18 @@ enum kc_audit_status kc_audit_record_decode(const uint8_t *bytes, size_t count,
     enum kc_audit_status status = check_magic(bytes);
     if (status != KC_AUDIT_OK) return status;
     if (count < KC_AUDIT_HEAD_SIZE) return KC_AUDIT_MALFORMED;
+    const uint8_t *text = bytes + KC_AUDIT_HEAD_SIZE;
     uint32_t more = take(bytes + MORE_AT, 2);
     uint32_t user = take(bytes + USER_AT, 4);
     size_t length = count - KC_AUDIT_HEAD_SIZE;
-    // The kernel's word for no user at all.
-    if (more > 1 || user == UINT32_MAX || take(bytes + LENGTH_AT, 4) != length ||
-        !is_text(bytes + KC_AUDIT_HEAD_SIZE, length)) {
-        return KC_AUDIT_MALFORMED;
+    if (user == UINT32_MAX || take(bytes + LENGTH_AT, 4) != length) return KC_AUDIT_MALFORMED;
+    if (more == SERVE && length == 0) {
+        record->kind = KC_AUDIT_SERVE;
+        record->user = user;
+        return KC_AUDIT_OK;
     }
-    *record = (struct kc_audit_record){user, more == 1, bytes + KC_AUDIT_HEAD_SIZE, length};
+    if (more > MORE || !is_text(text, length)) return KC_AUDIT_MALFORMED;
+    *record = (struct kc_audit_record){KC_AUDIT_TEXT, user, more == MORE, text, length};
     return KC_AUDIT_OK;
 }
 

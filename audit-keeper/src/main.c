@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// keychain-audit FOLDER: appends what keychaind records to the files of the audit, which are its
-// own. Descriptor 3 is its listening socket, from systemd or from keychaind. It hears one
-// connection of keychaind's, and ends with that.
+// keychain-audit FOLDER: appends what keychaind's workers record to the files of the audit, which
+// are its own. Descriptor 3 is its listening socket, from systemd or from keychaind. It hears one
+// connection, keychaind's, over which the sockets of workers come, and ends with that.
 #include "CLinux.h"
 #include "audit_record.h"
 #include "files.h"
 #include "installation.h"
 #include "peer.h"
+#include "serving.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -21,7 +22,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LISTENER = 3 };
+enum {
+    LISTENER = 3,
+    // Those of sockets, and of the folder, a file, keychaind's connection and the standard ones,
+    // with some to spare.
+    MOST_DESCRIPTORS = KC_AUDIT_SOCKETS + 16,
+};
 
 static const char own_name[] = "keychain-audit";
 static const char account[] = "_keychain-audit";
@@ -77,20 +83,14 @@ static int open_folder(const char *path) {
     return -1;
 }
 
-// From here on the process can append to files of the folder and talk to its peer.
+// From here on the process can append to files of the folder and talk to its peers.
 static bool confine(int folder) {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0}};
     return syscall(SYS_capset, &head, none) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0 &&
-           kc_limit_to_appending(KC_AUDIT_FILE_MAX) == 0 &&
+           kc_limit_to_appending(KC_AUDIT_FILE_MAX, MOST_DESCRIPTORS) == 0 &&
            kc_forbid_files_but_appending(folder) == 0 &&
            kc_allow_only_appending(folder, KC_AUDIT_OPENING) == 0;
-}
-
-static bool say(int connection, enum kc_audit_word word) {
-    uint8_t bytes[KC_AUDIT_REPLY_SIZE];
-    kc_audit_reply_encode(word, bytes);
-    return send(connection, bytes, sizeof bytes, 0) == sizeof bytes;
 }
 
 // Refuses each other peer.
@@ -98,27 +98,8 @@ static int wait_for_keychaind(const struct kc_installation *installation) {
     for (;;) {
         int connection = accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
         if (connection < 0 || kc_peer_runs(connection, installation->daemon)) return connection;
-        (void)say(connection, KC_AUDIT_NOT_ALLOWED);
+        (void)kc_say(connection, KC_AUDIT_NOT_ALLOWED);
         close(connection);
-    }
-}
-
-static void serve(int connection, int folder) {
-    static uint8_t bytes[KC_AUDIT_HEAD_SIZE + KC_AUDIT_TEXT_MAX + 1];
-    static struct kc_audit_line line;
-    for (;;) {
-        struct kc_audit_record record;
-        ssize_t count = recv(connection, bytes, sizeof bytes, 0);
-        if (count <= 0) return;
-        enum kc_audit_status status = kc_audit_record_decode(bytes, (size_t)count, &record);
-        if (status != KC_AUDIT_OK || !kc_line_add(&line, &record)) {
-            (void)say(connection,
-                      status == KC_AUDIT_FOREIGN ? KC_AUDIT_OTHER_VERSION : KC_AUDIT_BAD_RECORD);
-            return;
-        }
-        if (record.has_more) continue;
-        bool written = kc_line_write(&line, folder);
-        if (!say(connection, written ? KC_AUDIT_WRITTEN : KC_AUDIT_NO_ROOM)) return;
     }
 }
 
@@ -142,6 +123,6 @@ int main(int count, char **arguments) {
         perror("keychain-audit: can't give its rights up");
         return 1;
     }
-    serve(connection, folder);
+    kc_serve(connection, folder);
     return 0;
 }

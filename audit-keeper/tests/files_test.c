@@ -17,7 +17,8 @@ static struct kc_audit_line line;
 static char content[2 * KC_AUDIT_LINE_MAX];
 
 static struct kc_audit_record part(uint32_t user, const char *text) {
-    return (struct kc_audit_record){user, false, (const uint8_t *)text, strlen(text)};
+    return (struct kc_audit_record){KC_AUDIT_TEXT, user, false, (const uint8_t *)text,
+                                    strlen(text)};
 }
 
 static bool add(uint32_t user, const char *text) {

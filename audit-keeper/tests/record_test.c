@@ -24,14 +24,15 @@ static enum kc_audit_status status(size_t count) {
 
 static bool round_trip(void) {
     HOLDS(status(write(1000, true, "{\"a\":1}")) == KC_AUDIT_OK);
-    HOLDS(record.user == 1000 && record.has_more && record.length == 7);
+    HOLDS(record.kind == KC_AUDIT_TEXT && record.user == 1000 && record.has_more);
+    HOLDS(record.length == 7);
     HOLDS(memcmp(record.text, "{\"a\":1}", 7) == 0);
     HOLDS(status(write(0, false, "x")) == KC_AUDIT_OK && record.user == 0 && !record.has_more);
     return true;
 }
 
 static bool layout(void) {
-    static const uint8_t whole[] = {0x4b, 0x43, 0x41, 0x4c, 1, 0, 1, 0,   0xe8,
+    static const uint8_t whole[] = {0x4b, 0x43, 0x41, 0x4c, 2, 0, 1, 0,   0xe8,
                                     3,    0,    0,    2,    0, 0, 0, 'h', 'i'};
     HOLDS(write(1000, true, "hi") == sizeof whole && memcmp(bytes, whole, sizeof whole) == 0);
     return true;
@@ -72,9 +73,9 @@ static bool other_heads(void) {
     for (unsigned version = 0; version < 4; version++) {
         HOLDS(write(1, false, "text") == size);
         bytes[4] = (uint8_t)version;
-        HOLDS(status(size) == (version == 1 ? KC_AUDIT_OK : KC_AUDIT_FOREIGN));
+        HOLDS(status(size) == (version == 2 ? KC_AUDIT_OK : KC_AUDIT_FOREIGN));
         // Its size is that version's own business.
-        HOLDS(version == 1 || status(KC_AUDIT_REPLY_SIZE) == KC_AUDIT_FOREIGN);
+        HOLDS(version == 2 || status(KC_AUDIT_REPLY_SIZE) == KC_AUDIT_FOREIGN);
     }
     HOLDS(write(1, false, "text") == size);
     bytes[6] = 2;
@@ -86,6 +87,32 @@ static bool other_heads(void) {
     HOLDS(write(1, false, "text") == size);
     memset(bytes + 8, 0xff, 4);
     HOLDS(status(size) == KC_AUDIT_MALFORMED);
+    return true;
+}
+
+static bool serves(void) {
+    static const uint8_t whole[] = {0x4b, 0x43, 0x41, 0x4c, 2, 0, 2, 0, 0xe8, 3, 0, 0, 0, 0, 0, 0};
+    memset(bytes, 0, sizeof bytes);
+    HOLDS(kc_audit_serve_encode(1000, bytes) && memcmp(bytes, whole, sizeof whole) == 0);
+    for (size_t count = 0; count <= sizeof whole + 1; count++)
+        HOLDS((status(count) == KC_AUDIT_OK) == (count == sizeof whole));
+    HOLDS(status(sizeof whole) == KC_AUDIT_OK && record.kind == KC_AUDIT_SERVE);
+    HOLDS(record.user == 1000 && !record.has_more && record.text == NULL && record.length == 0);
+    // None has a text, and no text is of another kind.
+    for (unsigned more = 0; more < 0x10000; more++) {
+        bytes[6] = (uint8_t)more;
+        bytes[7] = (uint8_t)(more >> 8);
+        HOLDS((status(sizeof whole) == KC_AUDIT_OK) == (more == 2));
+        bytes[12] = 1;
+        bytes[sizeof whole] = 'a';
+        HOLDS((status(sizeof whole + 1) == KC_AUDIT_OK) == (more <= 1));
+        bytes[12] = 0;
+    }
+    HOLDS(!kc_audit_serve_encode(UINT32_MAX, bytes));
+    HOLDS(status(sizeof whole) == KC_AUDIT_MALFORMED);
+    memcpy(bytes, whole, sizeof whole);
+    memset(bytes + 8, 0xff, 4);
+    HOLDS(status(sizeof whole) == KC_AUDIT_MALFORMED);
     return true;
 }
 
@@ -109,7 +136,7 @@ static bool replies(void) {
     }
     kc_audit_reply_encode(KC_AUDIT_WRITTEN, reply);
     HOLDS(kc_audit_reply_decode(reply, sizeof reply - 1, &word) == KC_AUDIT_MALFORMED);
-    reply[4] = 2;
+    reply[4] = 1;
     HOLDS(kc_audit_reply_decode(reply, sizeof reply, &word) == KC_AUDIT_FOREIGN);
     reply[0] = 0;
     HOLDS(kc_audit_reply_decode(reply, sizeof reply, &word) == KC_AUDIT_MALFORMED);
@@ -123,6 +150,7 @@ int main(void) {
         {"a record of another size than its head says is refused", other_sizes},
         {"a text has one byte at least and 4096 at most", largest},
         {"another head is refused, and another version told apart", other_heads},
+        {"a record that says \"serve\" has a user, no text and one encoding", serves},
         {"a text has no control characters", control_characters},
         {"a reply is one of five words", replies},
     };
