@@ -131,7 +131,7 @@ let package = Package(
         library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
         library("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
         library("PAMSession", ["CPAM", "KeychainSecrets"]),
-        library("AccountDatabase", ["CShadow"]),
+        library("AccountDatabase", ["CShadow", "KeychainSecrets"]),
         library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
         library(
             "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -152,6 +152,10 @@ let package = Package(
             "keychain-broker", ["KeychainLinuxSystem", "KeychainLocalSocket", "ProcessBroker"]),
         library("ProgramHandoff", ["CStartRecord", "KeychainLinuxSystem", "KeychainLocalSocket"]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
+        // What keychaind and a worker say to each other.
+        library(
+            "WorkerHandoff",
+            ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel", "LoginManager"]),
         library(
             "MessageBus",
             [
@@ -362,42 +366,79 @@ let package = Package(
             "SessionVault",
             [
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
-                "KeychainVaults", "KeyringStore", "LoginManager", "LoginRegistry",
+                "KeychainVaults", "KeyringStore", "LoginRegistry",
             ]),
         library(
             "CallerIdentity",
             [
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "AccountDatabase", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets", "LoginManager",
                 "LoginRegistry",
             ]),
         library(
             "PromptedAuthentication",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
+                "AccountDatabase", "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
                 "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
                 "ProgramHandoff",
             ]),
         library(
+            "AuditStores",
+            [
+                "AuditHandoff", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel",
+                "KeychainRequestAudit", "KeychainUserPresence", "LoginManager",
+            ]),
+        library(
+            "PolicyLoading",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainRequestAudit", "KeychainSecrets", "LoginManager",
+                "ProgramHandoff",
+            ]),
+        // What the administrator writes beside policies.
+        library("AdministratorFiles", ["KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
+        // One user's service, and the program that is it.
+        library(
             "KeychainDaemon",
             [
-                "AuditHandoff", "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
-                "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "AccountDatabase", "AuditStores", "CallerIdentity", "KeychainAccessControl",
+                "KeychainActivePolicy", "KeychainItemStore", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "ProcessBroker", "ProgramHandoff",
-                "PromptedAuthentication", "SessionVault",
+                "PromptedAuthentication", "SessionVault", "WorkerHandoff",
+            ]),
+        program(
+            "keychain-worker",
+            [
+                "AccountDatabase", "AdministratorFiles", "KeychainAccessControl",
+                "KeychainActivePolicy",
+                "KeychainDaemon", "KeychainDatabase", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainModel", "KeychainPolicyEngine", "KeychainRequestAudit", "KeychainSecrets",
+                "LoginManager",
+                "ProcessBroker", "ProgramHandoff", "SessionVault", "WorkerHandoff",
+            ]),
+        // What passes connections to workers. It has nothing that opens a keychain or reads a request.
+        library(
+            "WorkerDispatch",
+            [
+                "AccountDatabase", "AuditHandoff", "KeychainAccessControl", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainRequestAudit", "KeychainSecrets", "LoginHandoff",
+                "LoginManager", "PolicyLoading", "WorkerHandoff",
             ]),
         program(
             "keychaind",
             [
-                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainDatabase",
-                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainRequestService", "KeychainSecrets", "LoginManager", "ProgramHandoff",
-                "SessionVault", arguments,
+                "AccountDatabase", "AdministratorFiles", "AuditStores", "KeychainKernelKeyring",
+                "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainRequestAudit", "KeychainSecrets", "LoginManager",
+                "PolicyLoading", "ProgramHandoff", "WorkerDispatch", "WorkerHandoff", arguments,
             ]),
         program(
             "keychain-auth",
@@ -547,6 +588,18 @@ let package = Package(
             name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
             path: "Tests/SystemTestSupport", swiftSettings: strict),
         tests(
+            "WorkerHandoffTests",
+            [
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel", "LoginManager",
+                "SystemTestSupport", "WorkerHandoff",
+            ]),
+        tests(
+            "WorkerDispatchTests",
+            [
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "LoginManager", "SystemTestSupport", "WorkerDispatch", "WorkerHandoff",
+            ]),
+        tests(
             "ProgramHandoffTests",
             [
                 "KeychainLinuxSystem", "KeychainLocalSocket", "ProgramHandoff",
@@ -612,8 +665,10 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
-                "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
+                "AccountDatabase", "AdministratorFiles", "AuditHandoff", "AuditStores",
+                "CKeychainLinux",
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainDaemon", "KeychainEmbedded",
                 "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMaintenance", "KeychainManagement",
                 "KeychainMessageSamples",
@@ -622,7 +677,8 @@ let package = Package(
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
-                "ProgramHandoff", "PromptedAuthentication", "SessionVault", "SystemTestSupport",
+                "PolicyLoading", "ProgramHandoff", "PromptedAuthentication", "SessionVault",
+                "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

@@ -163,6 +163,8 @@ failed:;
     _exit(127);
 }
 
+void kc_name_process(const char *name) { (void)prctl(PR_SET_NAME, name, 0, 0, 0); }
+
 int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
              const int *target, size_t count, int new_session, int quiet, pid_t *child) {
     int report[2];

@@ -231,9 +231,13 @@ void kc_close_passed(int passed) {
 }
 
 void kc_close_peer(int socket) {
-    int unread = 0;
     // Nothing can be sent to this end afterwards, so the unread bytes now are all.
     shutdown(socket, SHUT_RDWR);
+    kc_close_copy(socket);
+}
+
+void kc_close_copy(int socket) {
+    int unread = 0;
     if (kc_refuses_descriptors(socket) || (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0)) {
         close(socket);
     } else {

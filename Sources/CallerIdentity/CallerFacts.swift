@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AccountDatabase
 package import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainPolicyEngine

@@ -216,7 +216,8 @@ extension PolicyMethod {
 /// load since the service began.
 public struct PolicyRevision: Sendable, Hashable, CustomStringConvertible {
     private let hash: UInt64
-    private let number: UInt32
+    /// Counts the loads since keychaind started.
+    public let number: UInt32
 
     /// `hash` is shortened to its first six bytes.
     public init(hash: [UInt8], number: UInt32) {

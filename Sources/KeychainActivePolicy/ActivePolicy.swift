@@ -9,7 +9,7 @@ internal import KeychainSecrets
 
 /// The policy that requests are judged by. A reload swaps it; a request that began with one policy
 /// ends with it.
-package final class ActivePolicy: Sendable {
+package final class ActivePolicy: PolicyTaker {
     /// A policy, and the part of it that lets others know of items (`PolicySet.reachOnly`). A
     /// class, as every request takes a reference to it.
     package final class Pair: Sendable {
@@ -24,26 +24,10 @@ package final class ActivePolicy: Sendable {
         }
     }
 
-    /// The files that the policy was made of, and the result of the last load.
-    package struct Report: Sendable, Equatable {
-        /// Whether the policies in force differ from the files.
-        package var isDegraded = false
-        /// A text for people, which every user may read.
-        package var text = ""
-        /// The load that was read; nil where the policies in force stay.
-        package var load: PolicyLoad?
-
-        package init(isDegraded: Bool = false, text: String = "", load: PolicyLoad? = nil) {
-            self.isDegraded = isDegraded
-            self.text = text
-            self.load = load
-        }
-    }
-
     private struct State {
         var pair: Pair
-        var report = Report()
-        var listeners: [@Sendable (Report) -> Void] = []
+        var report = PolicyReport()
+        var listeners: [@Sendable (PolicyReport) -> Void] = []
         var reload: (@Sendable () -> Bool)?
         var facts: FactsOfProcess?
     }
@@ -61,7 +45,7 @@ package final class ActivePolicy: Sendable {
 
     package var now: Pair { state.withLock { $0.pair } }
 
-    package var report: Report { state.withLock { $0.report } }
+    package var report: PolicyReport { state.withLock { $0.report } }
 
     package func use(_ pair: Pair) {
         // The old pair is released outside the lock: a policy with many rules takes long to free.
@@ -72,7 +56,11 @@ package final class ActivePolicy: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    package func tell(_ report: Report) {
+    package func use(_ bundle: PolicyBundle, _ revision: PolicyRevision) {
+        use(Pair(bundle.policy, reach: bundle.reach, revision: revision))
+    }
+
+    package func tell(_ report: PolicyReport) {
         let listeners = state.withLock { state in
             state.report = report
             return state.listeners
@@ -82,7 +70,7 @@ package final class ActivePolicy: Sendable {
 
     /// Calls the listener with the last report, and with each later one. The listener must return
     /// at once.
-    package func onReport(_ listener: @escaping @Sendable (Report) -> Void) {
+    package func onReport(_ listener: @escaping @Sendable (PolicyReport) -> Void) {
         let report = state.withLock { state in
             state.listeners.append(listener)
             return state.report
@@ -212,6 +200,12 @@ package final class PolicyLimits: Sendable {
     package init() { clock = { .now } }
 
     init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }
+
+    /// Whether some use still counts.
+    package var hasUses: Bool {
+        let now = clock()
+        return state.withLock { $0.buckets.contains { $0.value.fullAt > now } }
+    }
 
     /// The number of buckets that are kept.
     var bucketCount: Int { state.withLock { $0.buckets.count } }

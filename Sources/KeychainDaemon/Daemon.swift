@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
+internal import AuditStores
 internal import CallerIdentity
 internal import Dispatch
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMaintenance
 internal import KeychainModel
@@ -13,20 +15,24 @@ internal import KeychainSecrets
 internal import KeychainUserPresence
 internal import KeychainVaults
 internal import KeyringStore
-internal import LoginManager
+package import LoginManager
 internal import LoginRegistry
 internal import ProcessBroker
 internal import PromptedAuthentication
 internal import SessionVault
 internal import Synchronization
+internal import WorkerHandoff
 
-/// The whole service of a machine, assembled from its parts.
+/// The whole service of one user, assembled from its parts.
 package final class Daemon: Sendable {
     /// The interval of the search for logins that ended without a notice, in seconds.
     private static let sweepSeconds = 2
     /// How long the servers may take to stop, in seconds.
     private static let stopSeconds = 5
-    static let stateFolderMode: UInt32 = 0o711
+    /// How long a worker without a connection stays for the next one, and how long for the limits
+    /// that may still count an earlier request.
+    private static let idleFor: Duration = .seconds(60)
+    private static let remembersFor: Duration = .seconds(3600)
 
     private let plan: DaemonPlan
     private let requests: RequestServer
@@ -37,7 +43,9 @@ package final class Daemon: Sendable {
     private let locking: Locking
     private let audit: AuditLog
     private let authenticator: PromptedAuthenticator
-    private let isStopping = Atomic(false)
+    private let service: KeychainService
+    private let pending: PendingUnlocks
+    private let lastUse = ShortLock(ContinuousClock.now)
     private let generations: GenerationKeeper
     private let transfers: BackupTransfers
     private let folder: KeychainFolder
@@ -46,18 +54,17 @@ package final class Daemon: Sendable {
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     package init(_ plan: DaemonPlan) throws {
-        self.plan = plan.withoutVaultKey
+        self.plan = plan
         let state = plan.folders.state
-        try PrivateFile.folder(state, mode: Self.stateFolderMode)
+        let user = plan.user
         let accounts = AccountNames(plan.accounts.name)
         let memory = MemoryBudget()
         let folder = KeychainFolder(
-            state, layout: .folderPerUser,
+            state, layout: .folderPerUser, serving: user,
             accountName: { [inKeychains = plan.nameInKeychains] in
                 accounts.name(of: $0).map(inKeychains)
             }, memory: memory)
-        accounts.expect(Set(folder.keychains().map(\.user)))
-        let keyring = try DaemonKeyring(stateFolder: state)
+        let keyring = try DaemonKeyring(stateFolder: state, serving: user)
         let evidence = EvidenceStore(keyring: keyring)
         let sessions = SessionRegistry(keyring: keyring) { login, user, isLast in
             evidence.forget(login, of: user, isLast: isLast)
@@ -66,7 +73,7 @@ package final class Daemon: Sendable {
         let pending = PendingUnlocks()
         let starter = plan.programs.starter
         let protectors = Protectors(
-            folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
+            folder: folder, deviceKey: SealingKey(plan.deviceKey.bytes.copy()),
             allowsDeviceProtector: false,
             keys: ProtectorKeys(
                 tpm: plan.programs.hasTPM ? TPMProgram(starter: starter) : nil,
@@ -76,16 +83,13 @@ package final class Daemon: Sendable {
             reader: { [log = plan.log] user in
                 ImportProgram(starter: starter, user: user, log: log)
             })
+        if let gate = plan.tpmTurns { protectors.tpmTurns.share(gate) }
         let vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: try VaultKey(
-                kept: plan.vaultKey, folder: plan.folders.runtime + "/private"),
-            pending: pending, bounds: plan.bounds())
+            vaultKey: plan.vaultKey, pending: pending, bounds: plan.bounds())
         let prompters = PrompterRegistry()
         let audit = AuditLog(
-            AuditFiles(path: plan.folders.runtime + "/" + DaemonPlan.auditSocket, log: plan.log),
-            journal: AuditJournal())
-        PolicyAnnouncement.begin(plan.policy, audit)
+            AuditFiles(plan.audit, log: plan.log), journal: AuditJournal())
         let guesses = UnlockThrottle()
         let authenticator = PromptedAuthenticator(
             starter: starter, prompters: prompters, accounts: accounts)
@@ -101,7 +105,7 @@ package final class Daemon: Sendable {
         let service = KeychainService(serviceParts)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
         let looks = BrokerLooks(
-            path: plan.folders.runtime + "/" + DaemonPlan.brokerSocket, log: plan.log)
+            path: plan.folders.runtime + "/" + ServiceFolder.brokerSocket, log: plan.log)
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accounts.groups, group: plan.accounts.groupName,
             names: names, looks: looks)
@@ -112,9 +116,10 @@ package final class Daemon: Sendable {
                 .words(askedBy: policy.now.judge.policy)
         }
         requests = RequestServer(
-            plan.listeners.requests, service: service, resolver: resolver,
+            plan.connections.requests, service: service, resolver: resolver,
             directory: directory, prompters: prompters,
-            programs: .init(prompter: plan.programs.prompter, deputy: plan.programs.deputy))
+            programs: .init(prompter: plan.programs.prompter, deputy: plan.programs.deputy),
+            users: plan.connectedUsers)
         let parts = DaemonParts(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
@@ -125,11 +130,14 @@ package final class Daemon: Sendable {
                 parts, directory: directory, policy: plan.policy, screens: screens),
             hasEmptyPassword: plan.accounts.hasEmptyPassword)
         logins = LoginServer(
-            plan.listeners.logins, .login, logins: handler, accounts: accounts, looks: looks)
+            plan.connections.logins, .login, of: user, logins: handler, accounts: accounts,
+            looks: looks)
         offers = LoginServer(
-            plan.listeners.offers, .offer, logins: handler, accounts: accounts, looks: looks)
+            plan.connections.offers, .offer, of: user, logins: handler, accounts: accounts,
+            looks: looks)
         locking = Locking(
-            vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
+            of: user, vault: vault, sessions: sessions, screens: screens, evidence: evidence,
+            audit: audit,
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
         for (id, files) in folder.filesBesideKeychains() {
@@ -154,12 +162,14 @@ package final class Daemon: Sendable {
         self.vault = vault
         self.audit = audit
         self.authenticator = authenticator
+        self.service = service
+        self.pending = pending
     }
 
     /// The machine's keychain exists from the start, as the login keychain does for a user who logs
     /// in.
     private func makeSystemKeychain() {
-        guard !folder.exists(.system, of: 0) else { return }
+        guard folder.opensSystemKeychain, !folder.exists(.system, of: 0) else { return }
         do throws(RequestError) { try protectors.create(.system, of: 0, password: nil) } catch {
             plan.log("the system keychain could not be made: \(error)")
         }
@@ -170,8 +180,8 @@ package final class Daemon: Sendable {
         watches.withLock { $0.append(work) }
     }
 
-    /// Serves until `stop` is called. Returns false at once where the machine has no room for the
-    /// threads: without the thread that listens to logind, no keychain would lock on sleep.
+    /// Serves until `end` is called. Returns false at once where the machine has no room for the
+    /// threads.
     package func run() -> Bool {
         makeSystemKeychain()
         let sweep = DispatchSource.makeTimerSource(queue: .global())
@@ -190,27 +200,43 @@ package final class Daemon: Sendable {
         sweep.resume()
         defer { sweep.cancel() }
         defer { audit.finish() }
-        // The thread is not waited for, as it waits for logind.
-        let isWatching = DetachedThread.start { [locking] in
-            LoginManagerWatch { locking.handle($0) }.run()
-        }
-        return isWatching && servers.run([requests.run, logins.run, offers.run])
+        return servers.run([requests.run, logins.run, offers.run])
     }
 
-    /// Questions that are shown now are answered before anything ends, and all users are served
-    /// meanwhile. A second call waits for none. Returns at once.
-    package func stop() {
-        if isStopping.exchange(true, ordering: .relaxed) { return end() }
-        DispatchQueue.global().async { [self] in
-            authenticator.waitForOpenQuestions()
-            end()
+    /// Whether the user has connections now.
+    package var isBusy: Bool {
+        requests.connectionCount + logins.connectionCount + offers.connectionCount > 0
+    }
+
+    /// Whether the process may end: nothing is under way, and nothing that only it knows matters for
+    /// a later request. Asked every few seconds.
+    package func isIdle(for time: Duration?) -> Bool {
+        let isInUse =
+            isBusy || !sessions.live(plan.user).isEmpty || pending.isUnderWay
+            || generations.isWorking || service.countsUses
+            || audit.hasRefused(within: Self.remembersFor)
+        return lastUse.withLock { lastUse in
+            if isInUse { lastUse = .now }
+            return !isInUse && lastUse.duration(to: .now) >= time ?? Self.idleFor
         }
     }
 
-    private func end() {
-        plan.listeners.requests.shutDown()
-        plan.listeners.logins.shutDown()
-        plan.listeners.offers.shutDown()
+    /// For root's worker: a program of another user's, over one end of a pair of sockets.
+    package func serveMachine(_ pair: Descriptor, for program: Descriptor) {
+        requests.serveRelayed(pair, peerOf: program)
+    }
+
+    /// What logind says of the machine. Returns when it is done.
+    package func handle(_ event: LoginManagerEvent) { locking.handle(event) }
+
+    /// Returns when no question is shown. All requests are served meanwhile.
+    package func settle() { authenticator.waitForOpenQuestions() }
+
+    /// What was begun is answered; `run` returns then.
+    package func end() {
+        plan.connections.requests.shutDown()
+        plan.connections.logins.shutDown()
+        plan.connections.offers.shutDown()
         servers.stop(within: Self.stopSeconds)
     }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AuditStores
 package import KeychainActivePolicy
 package import KeychainLinuxSystem
 package import KeychainLocalSocket
 package import KeychainModel
 package import KeychainSecrets
 package import ProgramHandoff
+package import SessionVault
 
-/// A daemon's configuration: its folders, its sockets and programs, and its sources of facts about
-/// the machine.
+/// A worker's configuration: its user, its folders and connections, the programs that it knows, and its
+/// sources of facts about the machine.
 package struct DaemonPlan: Sendable {
     package struct Folders: Sendable {
         let state: String
@@ -19,12 +21,16 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    package struct Listeners: Sendable {
-        let requests: Listener
-        let logins: Listener
-        let offers: Listener
+    /// The user's connections, by the socket that they came to.
+    package struct Connections: Sendable {
+        let requests: any ConnectionSource
+        let logins: any ConnectionSource
+        let offers: any ConnectionSource
 
-        package init(requests: Listener, logins: Listener, offers: Listener) {
+        package init(
+            requests: any ConnectionSource, logins: any ConnectionSource,
+            offers: any ConnectionSource
+        ) {
             self.requests = requests
             self.logins = logins
             self.offers = offers
@@ -75,47 +81,44 @@ package struct DaemonPlan: Sendable {
         }
     }
 
-    /// The socket of `keychain-starter` in the runtime folder.
-    package static let starterSocket = "starter.sock"
-    /// The socket of `keychain-broker` in the runtime folder.
-    package static let brokerSocket = "broker.sock"
-    /// The socket of `keychain-audit` in the runtime folder.
-    package static let auditSocket = "audit.sock"
-    /// The folder of `keychain-audit` in the state folder.
-    package static let auditFolder = "audit"
+    /// Where connections to keychain-audit come from.
+    package typealias AuditConnections = AuditFiles.Connections
 
+    let user: UInt32
     let folders: Folders
-    let listeners: Listeners
+    let connections: Connections
     let programs: Programs
     let accounts: Accounts
+    let vaultKey: VaultKey
+    let deviceKey: HeldSecret
+    let audit: AuditConnections
     /// The administrator's bounds on automatic locking, which hold for every keychain.
     let bounds: @Sendable () -> KeychainSettings
     let log: @Sendable (String) -> Void
     package var policy = ActivePolicy()
+    package var connectedUsers = ConnectedUsers()
+    /// Turns to use the TPM, which all workers share.
+    package var tpmTurns: (any TurnGate)?
     /// The account name by which an account's keychains know their owner.
     package var nameInKeychains: @Sendable (_ account: String) -> String = { $0 }
-    /// The vault key, where the service manager has stored it for the daemon.
-    package var vaultKey: Descriptor?
-    /// Secrets that the service manager passed at the start, by name.
+    /// Secrets that the service manager passed to keychaind, by name.
     package var credentials: [String: HeldSecret] = [:]
 
     package init(
-        folders: Folders, listeners: Listeners, programs: Programs, accounts: Accounts,
-        bounds: @escaping @Sendable () -> KeychainSettings,
+        user: UInt32, folders: Folders, connections: Connections, programs: Programs,
+        accounts: Accounts, vaultKey: VaultKey, deviceKey: HeldSecret,
+        audit: @escaping AuditConnections, bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
+        self.user = user
         self.folders = folders
-        self.listeners = listeners
+        self.connections = connections
         self.programs = programs
         self.accounts = accounts
+        self.vaultKey = vaultKey
+        self.deviceKey = deviceKey
+        self.audit = audit
         self.bounds = bounds
         self.log = log
-    }
-
-    /// The plan after the vault key was read once and closed.
-    var withoutVaultKey: DaemonPlan {
-        var plan = self
-        plan.vaultKey = nil
-        return plan
     }
 }

@@ -6,9 +6,10 @@ internal import SessionVault
 internal import KeychainModel
 internal import LoginManager
 
-/// Locks keychains when their user's session is locked or ended, and when the machine goes to
-/// sleep.
+/// Locks the user's keychains when a session of theirs is locked or ended, and when the machine goes
+/// to sleep.
 final class Locking: Sendable {
+    private let user: UInt32
     private let vault: KernelVault
     private let sessions: SessionRegistry
     private let screens: ScreenLocks
@@ -17,9 +18,10 @@ final class Locking: Sendable {
     private let log: @Sendable (String) -> Void
 
     init(
-        vault: KernelVault, sessions: SessionRegistry, screens: ScreenLocks,
+        of user: UInt32, vault: KernelVault, sessions: SessionRegistry, screens: ScreenLocks,
         evidence: EvidenceStore, audit: AuditLog, log: @escaping @Sendable (String) -> Void
     ) {
+        self.user = user
         self.vault = vault
         self.sessions = sessions
         self.screens = screens
@@ -31,9 +33,7 @@ final class Locking: Sendable {
     func handle(_ event: LoginManagerEvent) {
         switch event {
         case .present(let locked): begin(locked)
-        case .absent:
-            screens.knowNothing()
-            log("logind can't be heard: screens that are locked lock no keychain")
+        case .absent: screens.knowNothing()
         case .lockRequested(let session): screenIsLocked(session)
         case .screen(let session, let isLocked):
             screens.note(session, isLocked: isLocked)
@@ -41,7 +41,8 @@ final class Locking: Sendable {
         case .sessionEnded(let session):
             screens.note(session, isLocked: false)
             sessions.end { $0.logindSession == session }
-        case .userLeft(let user):
+        case .userLeft(let leaving):
+            guard leaving == user else { return }
             sessions.end { $0.user == user && $0.logindSession != nil }
             // No login need have been recorded here: the PAM module may not be in its stack.
             evidence.forget(user)
@@ -53,26 +54,21 @@ final class Locking: Sendable {
 
     /// Handles screens that were locked while the daemon did not listen.
     private func begin(_ locked: Set<String>) {
-        log("listening to logind")
         screens.know(locked)
         for session in locked where !sessions.closedWithScreen(session) { screenIsLocked(session) }
     }
 
     private func screenIsLocked(_ session: String) {
-        for user in sessions.users(of: session) {
-            close(user, because: .screenLocked) { $0.locksWithScreen }
-        }
+        guard sessions.users(of: session).contains(user) else { return }
+        close(because: .screenLocked) { $0.locksWithScreen }
         log("the screen of session \(session) is locked")
     }
 
     private func sleep() {
-        for user in vault.users() { close(user, because: .slept) { $0.locksOnSleep } }
-        log("the machine goes to sleep")
+        close(because: .slept) { $0.locksOnSleep }
     }
 
-    private func close(
-        _ user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
-    ) {
+    private func close(because reason: LockReason, where isMeant: (KeychainSettings) -> Bool) {
         evidence.forget(user)
         let isDone = vault.lockAll(of: user, because: reason, where: isMeant)
         if !isDone { log("keys of uid \(user) could not be removed from the kernel's keyring") }
@@ -82,7 +78,8 @@ final class Locking: Sendable {
     private func forgetAll(_ reason: String) {
         evidence.forgetAll()
         let isDone = vault.forgetAll()
-        log("\(reason): \(isDone ? "all keys are gone" : "keys could not be removed")")
+        let outcome = isDone ? "are gone" : "could not be removed"
+        log("\(reason): all keys of uid \(user) \(outcome)")
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
 internal import CallerIdentity
 internal import KeychainModel
 internal import KeychainItemStore
@@ -7,8 +8,8 @@ internal import KeychainLocalSocket
 internal import LoginHandoff
 internal import KeychainSecrets
 
-/// Serves the login socket, on which the PAM module reports logins, and the offer socket, on which
-/// an unprivileged screen locker may offer its own user's password.
+/// Serves connections to the login socket, on which the PAM module reports logins, and to the offer
+/// socket, on which an unprivileged screen locker may offer its own user's password.
 package final class LoginServer: Sendable {
     package enum Kind: Sendable {
         /// Only root may connect, on behalf of any user.
@@ -17,31 +18,36 @@ package final class LoginServer: Sendable {
         case offer
     }
 
-    private let listener: Listener
+    private let source: any ConnectionSource
+    private let accounts: AccountNames
+    private let user: UInt32
     private let kind: Kind
     private let logins: Logins
     private let limits: ConnectionLimits
 
     init(
-        _ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames,
-        looks: any ProcessLooks
+        _ source: any ConnectionSource, _ kind: Kind, of user: UInt32, logins: Logins,
+        accounts: AccountNames, looks: any ProcessLooks
     ) {
-        self.listener = listener
+        self.source = source
+        self.user = user
+        self.accounts = accounts
         self.kind = kind
         self.logins = logins
         // Root's programs are not looked at: a login waits for none of it.
-        limits = ConnectionLimits(accounts) { kind == .login ? nil : looks.path(of: $0) }
+        limits = ConnectionLimits { kind == .login ? nil : looks.path(of: $0) }
     }
 
-    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+    /// The number of connections.
+    var connectionCount: Int { limits.count }
 
-    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
-        guard let connection = try? LoginConnection(descriptor), isAllowed(connection),
-            let hasAccount = place.hasAccount()
-        else { return }
-        // The number has no account. A user with namespaces has thousands of such numbers, and
-        // would get as many shares of the audit log.
-        guard hasAccount else { return reply(.refused(.notEntitled), connection) }
+    package func run() { source.serve(limits) { [self] in welcome($0.descriptor) } }
+
+    private func welcome(_ descriptor: Descriptor) {
+        guard let connection = try? LoginConnection(descriptor), isAllowed(connection) else {
+            return
+        }
+        guard accounts.has(user) else { return reply(.refused(.notEntitled), connection) }
         do throws(LoginHandoffError) { try handle(connection.receive(), connection) } catch {
             guard let refusal = LoginRefusal(error) else { return }
             try? connection.reply(.refused(refusal))
@@ -54,6 +60,8 @@ package final class LoginServer: Sendable {
 
     private func handle(_ request: LoginRequest, _ connection: LoginConnection) {
         let host = connection.peerProcess
+        // keychaind reads whom a frame is about, and passes it to that user's worker.
+        guard request.user == user else { return reply(.refused(.notEntitled), connection) }
         switch (kind, request) {
         case (.login, .openSession(let facts, let password)):
             let (refusal, notice) = logins.open(facts, password, host: host)

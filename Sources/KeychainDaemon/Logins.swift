@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
 internal import CallerIdentity
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
@@ -58,8 +59,11 @@ final class Logins: Sendable {
     func open(
         _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
     ) -> (RequestError?, LoginNotice?) {
+        var wasOutOfStep = false
         let refusal = recording(.login, facts.user, host) { () throws(RequestError) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
+            // Before this login's own unlock, which may find out the same and is told of next time.
+            wasOutOfStep = !facts.isSilent && outOfStep.tell(facts.user)
             log("login of uid \(facts.user) through \(facts.service)")
             if password?.bytes.count ?? 0 == 0, facts.isAuthenticated,
                 hasEmptyPassword(session.account)
@@ -78,10 +82,7 @@ final class Logins: Sendable {
                 pending.end(facts.user)
             }
         }
-        guard refusal == nil, !facts.isSilent, outOfStep.tell(facts.user) else {
-            return (refusal, nil)
-        }
-        return (nil, .passwordDiffers)
+        return (refusal, refusal == nil && wasOutOfStep ? .passwordDiffers : nil)
     }
 
     func close(ticket: Int32, user: UInt32, host: Int32) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
 internal import CallerIdentity
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
@@ -14,7 +15,7 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 internal import PromptedAuthentication
 
-/// Serves the public socket with one thread per connection, and a bounded number of connections.
+/// Serves the user's connections with one thread for each, and a bounded number of them.
 package final class RequestServer: Sendable {
     /// A client must send its first request within this time, or is disconnected.
     private static let firstRequestWithin: Duration = .seconds(10)
@@ -27,10 +28,10 @@ package final class RequestServer: Sendable {
     /// message, and a value of 16 bytes in a list that grows by doubling.
     private static let unfolding = 32
 
-    private let listener: Listener
+    private let source: any ConnectionSource
     private let service: KeychainService
-    private let resolver: CallerResolver
-    private let directory: CallerFacts.Directory
+    let resolver: CallerResolver
+    let directory: CallerFacts.Directory
     private var memory: MemoryBudget { service.memory }
     private let prompters: PrompterRegistry
     private let promptPlaces: RequestNotes.PromptPlaces
@@ -38,8 +39,11 @@ package final class RequestServer: Sendable {
     private let deputyProgram: DeputyProgram
     private let peers: RelayedPeers
     private let limits: ConnectionLimits
+    private let turns = RequestTurns()
     private let users: ConnectedUsers
-    private let connections = OpenConnections()
+    let connections = OpenConnections()
+    /// Of programs of other users, for which their own workers speak.
+    let relayed = RelayedConnections()
 
     /// Programs that the daemon knows by the group of their file.
     struct Programs {
@@ -49,15 +53,16 @@ package final class RequestServer: Sendable {
     }
 
     init(
-        _ listener: Listener, service: KeychainService, resolver: CallerResolver,
-        directory: CallerFacts.Directory, prompters: PrompterRegistry, programs: Programs
+        _ source: any ConnectionSource, service: KeychainService, resolver: CallerResolver,
+        directory: CallerFacts.Directory, prompters: PrompterRegistry, programs: Programs,
+        users: ConnectedUsers = ConnectedUsers()
     ) {
-        self.listener = listener
+        self.source = source
+        self.users = users
         self.service = service
         self.resolver = resolver
         self.directory = directory
-        limits = ConnectionLimits(directory.accounts, program: resolver.looks.path)
-        users = limits.users
+        limits = ConnectionLimits(program: resolver.looks.path)
         peers = RelayedPeers { [changes = service.changes] in
             changes.forget($0.process, of: $0.user)
         }
@@ -70,15 +75,17 @@ package final class RequestServer: Sendable {
         deputyProgram = DeputyProgram(programs.deputy)
     }
 
-    /// Returns when the listener is shut down and the requests that were under way are answered.
+    /// The number of connections.
+    var connectionCount: Int { limits.count + relayed.count }
+
+    /// Returns when the source is shut down and the requests that were under way are answered.
     package func run() {
-        listener.serve(limits) { [self] in welcome($0, $1) }
+        source.serve(limits) { [self] in welcome($0) }
         connections.finish()
     }
 
-    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
-        guard let hasAccount = place.hasAccount() else { return }
-        guard let connection = try? ServerConnection(descriptor) else { return }
+    private func welcome(_ incoming: IncomingConnection) {
+        guard let connection = try? ServerConnection(incoming.descriptor) else { return }
         // Looked at before the name is resolved: a peer that executes another program in between is
         // then seen to have changed. One that can't be looked at is not taken for any program.
         var facts: ProcessFacts?
@@ -86,7 +93,8 @@ package final class RequestServer: Sendable {
             facts = ProcessFacts(process, resolver.looks)
             guard facts != nil else { return }
         }
-        let program = ConnectedProgram(connection, facts, directory)
+        let program = ConnectedProgram(
+            connection, facts, directory, machine: incoming.machine.map { MachineKeychain($0) })
         let caller = resolver.resolve(connection, running: program.facts?.program)
         let deputy =
             deputyProgram.isDeputy(connection.peer)
@@ -94,22 +102,22 @@ package final class RequestServer: Sendable {
         if deputy != nil { guard (try? connection.takeDescriptors()) != nil else { return } }
         // Sent only now: a peer that knows the nonce may have spoken and executed another program.
         guard (try? connection.greet()) != nil else { return }
-        guard hasAccount else {
-            // A peer without an account is read briefly, so that it receives the answer.
+        guard directory.accounts.has(connection.peer.user) else {
+            // It is read briefly, so that it receives the answer.
             _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
             say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        connections.serve(connection) { serve(program, caller, deputy, place.turns) }
+        connections.serve(connection) { serve(program, caller, deputy) }
     }
 
     private func serve(
-        _ program: ConnectedProgram, _ caller: Caller, _ deputy: DeputyConnection?,
-        _ turns: RequestTurns
+        _ program: ConnectedProgram, _ caller: Caller, _ deputy: DeputyConnection?
     ) {
         let connection = program.connection
         let turn = RequestTurns.Turn()
         var patience = Self.firstRequestWithin
+        let machine = program.machine
         while let (message, share, descriptor) = receive(
             on: connection, caller.user, within: patience)
         {
@@ -129,7 +137,8 @@ package final class RequestServer: Sendable {
                         verb,
                         for: client(program, caller, context, offersTerminal: offersTerminal),
                         on: connection)
-                guard goesOn else { return }
+                // Only a new connection of the program's leads to the machine's keychain again.
+                guard goesOn, machine?.hasEnded != true else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
@@ -158,7 +167,7 @@ package final class RequestServer: Sendable {
     }
 
     /// The program as a client, for one request.
-    private func client(
+    func client(
         _ program: ConnectedProgram, _ caller: Caller, _ context: AuthenticationContext?,
         offersTerminal: Bool
     ) -> RemoteClient {
@@ -241,7 +250,7 @@ package final class RequestServer: Sendable {
     }
 
     @discardableResult
-    private func refuse(
+    func refuse(
         _ verb: any Verb, _ error: RequestError, to client: RemoteClient,
         on connection: ServerConnection
     ) -> Bool {
@@ -250,9 +259,9 @@ package final class RequestServer: Sendable {
     }
 
     /// Returns the next message with its share of the memory budget; nil where none comes or it
-    /// can't be read. The peer is told the reason.
-    private func receive(
-        on connection: ServerConnection, _ user: UInt32, within patience: Duration
+    /// can't be read. The peer is told the reason. Without `patience` it is waited for for ever.
+    func receive(
+        on connection: ServerConnection, _ user: UInt32, within patience: Duration?
     ) -> (message: ClientMessage, share: MemoryBudget.Share?, descriptor: Descriptor?)? {
         var share: MemoryBudget.Share?
         do {
@@ -294,7 +303,7 @@ package final class RequestServer: Sendable {
         }
     }
 
-    private func answer<V: Verb>(
+    func answer<V: Verb>(
         _ verb: V, for client: some Client, on connection: ServerConnection
     ) -> Bool {
         do throws(RequestError) {
@@ -344,12 +353,16 @@ final class ConnectedProgram: Sendable {
     let facts: ProcessFacts?
     let callerFacts: CallerFacts
     let looks: any ProcessLooks
+    /// nil where the program does not reach the machine's keychain in another process.
+    let machine: MachineKeychain?
 
     init(
-        _ connection: ServerConnection, _ facts: ProcessFacts?, _ directory: CallerFacts.Directory
+        _ connection: ServerConnection, _ facts: ProcessFacts?, _ directory: CallerFacts.Directory,
+        machine: MachineKeychain? = nil
     ) {
         self.connection = connection
         self.facts = facts
+        self.machine = machine
         callerFacts = CallerFacts(
             connection.process, running: facts?.program, in: connection.peerGroups(),
             label: connection.peerLabel(), directory)
@@ -372,6 +385,7 @@ final class RemoteClient: Client {
     /// Shows a question on the client's terminal; nil where the client says that it has none.
     private let prompterProgram: String?
     let notes: RequestNotes
+    var machine: (any MachineSearch)? { program.machine }
 
     private var connection: ServerConnection { program.connection }
     private var facts: ProcessFacts? { program.facts }

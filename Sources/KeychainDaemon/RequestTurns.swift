@@ -100,12 +100,14 @@ final class RequestTurns: Sendable {
     }
 }
 
-/// The number of users with connections. A user counts from before the first request.
-final class ConnectedUsers: Sendable {
+/// Whether several users have connections.
+package final class ConnectedUsers: Sendable {
     /// Atomic, so that a look before each read waits for no lock.
-    private let count = Atomic(0)
+    private let several = Atomic(false)
 
-    var areSeveral: Bool { count.load(ordering: .relaxed) > 1 }
+    package init() {}
 
-    func are(_ count: Int) { self.count.store(count, ordering: .relaxed) }
+    package var areSeveral: Bool { several.load(ordering: .relaxed) }
+
+    package func are(several: Bool) { self.several.store(several, ordering: .relaxed) }
 }

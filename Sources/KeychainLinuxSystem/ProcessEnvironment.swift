@@ -8,6 +8,18 @@ package enum ProcessEnvironment {
         ProcessHardening.runsWithForeignRights ? nil : userSays(name)
     }
 
+    /// All variables, as `NAME=value`, for a program of the same user.
+    package static var all: [String] {
+        var found: [String] = []
+        // Safe: the list ends with nil, and the texts are copied.
+        var next = unsafe environ
+        while let text = unsafe next.pointee {
+            found.append(unsafe String(cString: text))
+            unsafe next += 1
+        }
+        return found
+    }
+
     /// nil for an empty value. In a program with more rights than its user, the value is under that
     /// user's control and must not decide how those rights are used.
     package static func userSays(_ name: String) -> String? {

@@ -2,6 +2,13 @@
 internal import Dispatch
 internal import Synchronization
 
+/// Turns that several processes share.
+package protocol TurnGate: Sendable {
+    /// Returns when it is this process's turn.
+    func begin()
+    func end()
+}
+
 /// Has work done for users in turn: one user's work a piece at a time, and that of a few users at
 /// once.
 ///
@@ -36,9 +43,13 @@ package final class UserTurns: Sendable {
         }
     }
     private let state: Mutex<State>
+    private let gate = Mutex<(any TurnGate)?>(nil)
 
     /// `atOnce`: the number of users whose work runs at the same time.
     package init(atOnce: Int) { state = Mutex(State(atOnce: atOnce)) }
+
+    /// From now on a turn here begins with one of the gate's.
+    package func share(_ gate: any TurnGate) { self.gate.withLock { $0 = gate } }
 
     /// Runs the body when it is the user's turn.
     package func take<R: ~Copyable, E: Error>(
@@ -46,6 +57,9 @@ package final class UserTurns: Sendable {
     ) throws(E) -> R {
         begin(user)
         defer { end(user) }
+        let gate = gate.withLock { $0 }
+        gate?.begin()
+        defer { gate?.end() }
         return try body()
     }
 

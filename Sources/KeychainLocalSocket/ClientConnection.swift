@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 internal import KeychainSecrets
@@ -21,6 +21,20 @@ package final class ClientConnection: @unchecked Sendable {
         serverUser = try PeerCredentials(of: descriptor).user
         if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
         let hello = try Self.hello(descriptor, deadline)
+        stream = FrameStream(
+            descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
+            nonce: hello.nonce)
+    }
+
+    /// Takes over one end of a pair of sockets, whose other end is served as a program's connection
+    /// is. Waits until the server greets.
+    package init(
+        over descriptor: Descriptor, greetedWithin patience: Duration
+    ) throws(SocketError) {
+        let ourselves = kc_own_credentials()
+        self.descriptor = descriptor
+        serverUser = try PeerCredentials(of: descriptor).user
+        let hello = try Self.hello(descriptor, .now + patience)
         stream = FrameStream(
             descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
             nonce: hello.nonce)

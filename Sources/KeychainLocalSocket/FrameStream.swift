@@ -16,7 +16,10 @@ final class FrameStream {
     private static let firstPiece = 256 * 1024
 
     private let descriptor: Descriptor
-    private let sender: PeerCredentials?
+    /// The only process that may speak; nil before it is known, and where any may.
+    private var sender: PeerCredentials?
+    /// The first process that speaks must be this user's, and stays the only one.
+    private let firstSpeaker: UInt32?
     /// The credentials sent along, where the kernel would otherwise give others than at the
     /// connection.
     private let ourselves: kc_sender?
@@ -36,17 +39,21 @@ final class FrameStream {
     private var start = 0
     private var end = 0
 
-    /// Where a sender is given, no other process may speak on the socket.
+    /// Where a sender is given, no other process may speak on the socket; where a user is, no other
+    /// than the first of that user's.
     init(
-        _ descriptor: Descriptor, sender: PeerCredentials?, ourselves: kc_sender? = nil,
-        nonce: [UInt8], timeout: Duration = timeout
+        _ descriptor: Descriptor, sender: PeerCredentials?, firstOf user: UInt32? = nil,
+        ourselves: kc_sender? = nil, nonce: [UInt8], timeout: Duration = timeout
     ) {
         self.descriptor = descriptor
         self.sender = sender
+        firstSpeaker = sender == nil ? user : nil
         self.ourselves = ourselves
         self.nonce = nonce
         self.timeout = timeout
-        mayBringDescriptors = sender != nil && kc_refuses_descriptors(descriptor.number) == 0
+        mayBringDescriptors =
+            (sender != nil || user != nil)
+            && kc_refuses_descriptors(descriptor.number) == 0
     }
 
     /// Lets a frame bring a descriptor from now on. The descriptor may come with any byte of the
@@ -245,7 +252,7 @@ final class FrameStream {
                 unsafe takesDescriptors
                 ? receive(target, &speaker, &taken) : receive(target, &speaker)
             if count > 0 {
-                if let sender, !sender.isSame(as: speaker) { throw .foreignSender }
+                try check(speaker)
                 if taken != nil {
                     guard passed == nil else { throw .malformed }
                     passed = taken
@@ -264,6 +271,17 @@ final class FrameStream {
             default: throw .system(errno)
             }
         }
+    }
+
+    /// Throws where another process has spoken than the one that may.
+    private func check(_ speaker: kc_sender) throws(SocketError) {
+        if sender == nil, let firstSpeaker {
+            guard speaker.known != 0, speaker.pid > 0, speaker.uid == firstSpeaker else {
+                throw .foreignSender
+            }
+            sender = PeerCredentials(pid: speaker.pid, user: speaker.uid, group: speaker.gid)
+        }
+        if let sender, !sender.isSame(as: speaker) { throw .foreignSender }
     }
 
     private func receive(

@@ -84,6 +84,15 @@ package final class Listener: Sendable {
 
     /// The next connection. Throws `.closed` after `shutDown`.
     package func accept() throws(SocketError) -> Descriptor {
+        Descriptor(owning: try acceptNumber()) { kc_close_peer($0) }
+    }
+
+    /// The next connection, for another process. Throws `.closed` after `shutDown`.
+    package func acceptToPass() throws(SocketError) -> PassedSocket {
+        PassedSocket(try acceptNumber())
+    }
+
+    private func acceptNumber() throws(SocketError) -> Int32 {
         while true {
             let number = kc_accept(descriptor.number, wake?.number ?? -1)
             let error = errno
@@ -91,7 +100,7 @@ package final class Listener: Sendable {
                 if number >= 0 { kc_close_peer(number) }
                 throw .closed
             }
-            if number >= 0 { return Descriptor(owning: number) { kc_close_peer($0) } }
+            if number >= 0 { return number }
             switch error {
             case EINTR, ECONNABORTED, EAGAIN: continue
             case EMFILE, ENFILE, ENOBUFS, ENOMEM:

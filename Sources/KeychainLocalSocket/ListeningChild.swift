@@ -11,6 +11,7 @@ package final class ListeningChild: Sendable {
 
     private let program: String
     private let arguments: [String]
+    private let environment: [String]
     private let socket: Listener
     private let log: @Sendable (String) -> Void
     private let child: Mutex<ChildProcess?>
@@ -18,14 +19,15 @@ package final class ListeningChild: Sendable {
     /// Must be called before this process gives up rights that the program may need, and on a
     /// thread that lives as long as the process: the child ends with that thread.
     package init(
-        program: String, arguments: [String] = [], socket path: String,
-        log: @escaping @Sendable (String) -> Void
+        program: String, arguments: [String] = [], environment: [String] = [],
+        socket path: String, log: @escaping @Sendable (String) -> Void
     ) throws(SocketError) {
         self.program = program
         self.arguments = arguments
+        self.environment = environment
         self.log = log
         socket = try Listener(recordsAt: path, mode: 0o600)
-        do { child = Mutex(try Self.start(program, arguments, socket)) } catch {
+        do { child = Mutex(try Self.start(program, arguments, environment, socket)) } catch {
             throw SocketError(error)
         }
     }
@@ -41,7 +43,9 @@ package final class ListeningChild: Sendable {
                     guard child != nil else { return }
                     log("\(program) ended; it is started again")
                     // This thread must not end while there is a child.
-                    if let anew = try? Self.start(program, arguments, socket) { child = anew }
+                    if let anew = try? Self.start(program, arguments, environment, socket) {
+                        child = anew
+                    }
                 }
             }
         }
@@ -57,10 +61,10 @@ package final class ListeningChild: Sendable {
     }
 
     private static func start(
-        _ program: String, _ arguments: [String], _ socket: Listener
+        _ program: String, _ arguments: [String], _ environment: [String], _ socket: Listener
     ) throws(SystemError) -> ChildProcess {
         try ChildProcess(
-            executable: program, arguments: arguments, environment: [],
+            executable: program, arguments: arguments, environment: environment,
             // The child's errors go to the log, which is standard output: standard error is closed
             // to the messages of libraries.
             passing: [(source: socket.number, target: listener), (source: 1, target: 2)],

@@ -22,6 +22,42 @@ package final class RecordConnection: Sendable {
         guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
     }
 
+    /// One end of a connection that another process made.
+    package init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// Lets the other end pass a descriptor with each record.
+    package func takeDescriptors() throws(SocketError) {
+        guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
+    }
+
+    /// Sends the record, with a descriptor if there is one, as soon as there is room for it.
+    package func send(
+        _ record: [UInt8], passing passed: Descriptor?, within time: Duration
+    ) throws(SocketError) {
+        let deadline = ContinuousClock.now + time
+        while try !offer(record, passing: passed) {
+            try descriptor.wait(for: POLLOUT, until: deadline)
+        }
+    }
+
+    /// Sends the record, with a descriptor if there is one, where there is room for it now; else
+    /// returns false.
+    package func offer(
+        _ record: [UInt8], passing passed: Descriptor?
+    ) throws(SocketError) -> Bool {
+        let numbers = passed.map { [$0.number] } ?? []
+        defer { withExtendedLifetime(passed) {} }
+        // Safe: sends the array's own bytes, and the descriptor is open until the call returns.
+        let sent = unsafe record.withUnsafeBytes {
+            unsafe kc_send_passing_all(
+                descriptor.number, $0.baseAddress, $0.count, numbers, numbers.count)
+        }
+        if sent == record.count { return true }
+        // The kernel passes no more descriptors while too many are on their way.
+        guard sent < 0, errno == EAGAIN || errno == ETOOMANYREFS else { throw .closed }
+        return false
+    }
+
     /// Sends the record. The other end gets copies of the descriptors, two at most.
     package func send(_ record: [UInt8], passing passed: [Descriptor]) throws(SocketError) {
         let numbers = passed.map(\.number)
@@ -69,6 +105,14 @@ package final class RecordConnection: Sendable {
     package func receivePassed(
         limit: Int, within time: Duration? = nil
     ) throws(SocketError) -> (record: [UInt8], passed: Descriptor?) {
+        let (record, passed) = try receiveNumber(limit: limit, within: time)
+        return (record, passed.map { Descriptor(owning: $0) })
+    }
+
+    /// The same, with a descriptor that is the caller's to close.
+    package func receiveNumber(
+        limit: Int, within time: Duration? = nil
+    ) throws(SocketError) -> (record: [UInt8], passed: Int32?) {
         if let time { try descriptor.wait(for: POLLIN, until: .now + time) }
         var record = [UInt8](repeating: 0, count: limit)
         var passed: Int32 = -1
@@ -80,8 +124,7 @@ package final class RecordConnection: Sendable {
             }
         } while count < 0 && errno == EINTR
         guard count > 0 else { throw .closed }
-        let owned = passed < 0 ? nil : Descriptor(owning: passed)
-        return (Array(record.prefix(count)), owned)
+        return (Array(record.prefix(count)), passed < 0 ? nil : passed)
     }
 
     /// Ends the connection for both sides, also for a thread that waits on it.

@@ -18,9 +18,48 @@ package final class ServerConnection: @unchecked Sendable {
     private let descriptor: Descriptor
     private let stream: FrameStream
     private let nonce: [UInt8]
+    /// What the peer's own socket told of it, where the frames come over another one.
+    private let told: PeerFacts?
 
     package init(_ descriptor: Descriptor) throws(SocketError) {
         self.descriptor = descriptor
+        try Self.hearWhoSpeaks(on: descriptor)
+        peer = try PeerCredentials(of: descriptor)
+        process = Self.pinned(peer.pid, descriptor)
+        nonce = RandomBytes.make(FrameHeader.nonceBytes)
+        stream = FrameStream(descriptor, sender: peer, nonce: nonce)
+        told = nil
+    }
+
+    /// The connection of a program that another process speaks for: over one end of a pair of
+    /// sockets, whose other end that process was given. The peer is the one of the program's own
+    /// socket, which is read here and not kept: a copy that is kept would leave the program waiting
+    /// for the end of its connection.
+    ///
+    /// The kernel names the maker of the pair as its peer, and not the process that was given the
+    /// other end. So the first process that speaks stays the only one, and must be of the maker's
+    /// user.
+    package init(_ descriptor: Descriptor, peerOf original: Descriptor) throws(SocketError) {
+        self.descriptor = descriptor
+        try Self.hearWhoSpeaks(on: descriptor)
+        _ = kc_refuse_descriptors(descriptor.number)
+        let maker = try PeerCredentials(of: descriptor)
+        peer = try PeerCredentials(of: original)
+        process = Self.pinned(peer.pid, original)
+        told = PeerFacts(
+            groups: Self.groups(ofPeerOf: original, peer.group), label: Self.label(of: original))
+        nonce = RandomBytes.make(FrameHeader.nonceBytes)
+        stream = FrameStream(descriptor, sender: nil, firstOf: maker.user, nonce: nonce)
+    }
+
+    /// What the kernel says of a peer besides its process and user.
+    private struct PeerFacts {
+        let groups: [UInt32]?
+        let label: String?
+    }
+
+    /// Has the kernel name the sender of all that is received from now on.
+    private static func hearWhoSpeaks(on descriptor: Descriptor) throws(SocketError) {
         var yes: Int32 = 1
         // Safe: reads one Int32.
         guard
@@ -28,10 +67,6 @@ package final class ServerConnection: @unchecked Sendable {
                 descriptor.number, SOL_SOCKET, SO_PASSCRED, &yes,
                 socklen_t(MemoryLayout<Int32>.size)) == 0
         else { throw .system(errno) }
-        peer = try PeerCredentials(of: descriptor)
-        process = Self.pinned(peer.pid, descriptor)
-        nonce = RandomBytes.make(FrameHeader.nonceBytes)
-        stream = FrameStream(descriptor, sender: peer, nonce: nonce)
     }
 
     /// Sends the nonce, without which the peer can't send anything. The peer must be identified
@@ -64,21 +99,28 @@ package final class ServerConnection: @unchecked Sendable {
     package func peerLabel() -> SecurityLabel {
         let ofProcess = process?.securityLabel() ?? .unreadable
         if case .appArmor = ofProcess { return ofProcess }
-        return socketLabel().map { .selinux($0) } ?? ofProcess
+        let ofSocket: String? = if let told { told.label } else { Self.label(of: descriptor) }
+        return ofSocket.map { .selinux($0) } ?? ofProcess
     }
 
     /// The peer's group and further groups when it connected; nil where the kernel does not tell.
     package func peerGroups() -> [UInt32]? {
-        var groups = [UInt32](repeating: 0, count: Self.mostGroups)
+        if let told { return told.groups }
+        return Self.groups(ofPeerOf: descriptor, peer.group)
+    }
+
+    private static func groups(ofPeerOf descriptor: Descriptor, _ group: UInt32) -> [UInt32]? {
+        var groups = [UInt32](repeating: 0, count: mostGroups)
         var length = socklen_t(groups.count * MemoryLayout<UInt32>.size)
         // Safe: the kernel writes at most `length` bytes.
         guard
             unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) == 0
         else { return nil }
-        return [peer.group] + groups.prefix(Int(length) / MemoryLayout<UInt32>.size)
+        return [group] + groups.prefix(Int(length) / MemoryLayout<UInt32>.size)
     }
 
-    private func socketLabel() -> String? {
+    /// What the kernel's security module calls the peer of a socket; nil where it keeps no label with it.
+    package static func label(of descriptor: Descriptor) -> String? {
         // As long as the kernel allows: a program with a label longer than the buffer would be
         // treated as unlabelled, and get another name.
         var length: socklen_t = 4096

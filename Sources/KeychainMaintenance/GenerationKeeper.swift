@@ -23,6 +23,7 @@ package final class GenerationKeeper: Sendable {
     private let nextLook = Mutex(ContinuousClock.now)
     private let nextFormerSecrets = Mutex(ContinuousClock.now)
     private let due = Mutex(DueKeychains())
+    private let working = Atomic(0)
 
     package init(_ folder: KeychainFolder, log: @escaping @Sendable (String) -> Void) {
         self.folder = folder
@@ -32,10 +33,21 @@ package final class GenerationKeeper: Sendable {
     /// Called every few seconds; returns at once.
     package func keepIfDue() {
         guard Self.isDue(nextLook, every: Self.lookEvery) else { return }
-        queue.async { [self] in
+        inBackground { [self] in
             findDue()
-            for _ in 1..<Self.atOnce { queue.async { self.lookAtDue(WallClock.secondsSince2001) } }
+            for _ in 1..<Self.atOnce { inBackground { self.lookAtDue(WallClock.secondsSince2001) } }
             lookAtDue(WallClock.secondsSince2001)
+        }
+    }
+
+    /// Whether it looks at keychains now.
+    package var isWorking: Bool { working.load(ordering: .relaxed) > 0 }
+
+    private func inBackground(_ work: @escaping @Sendable () -> Void) {
+        working.add(1, ordering: .relaxed)
+        queue.async { [self] in
+            work()
+            working.subtract(1, ordering: .relaxed)
         }
     }
 

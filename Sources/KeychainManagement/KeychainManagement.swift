@@ -41,15 +41,22 @@ package struct KeychainManagement: Sendable {
 
     /// The user's keychain; the machine's only for root.
     func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
-        let keychain = try folder.keychain(name, of: caller.user)
-        guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
-        guard !keychain.isSystem || caller.via == nil else { throw .state(.noSuchKeychain) }
-        return keychain
+        let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
+        let isSystem = id.name == .system
+        guard !isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
+        guard !isSystem || caller.via == nil else { throw .state(.noSuchKeychain) }
+        return try folder.keychain(id, for: caller.user)
     }
 
     /// The user's keychains as far as the caller may know them; the login keychain is included even
     /// if it does not exist yet.
-    package func statusOfAll(for caller: Caller) -> [KeychainStatus] {
+    package func statusOfAll(for client: any Client) -> [KeychainStatus] {
+        let caller = client.caller
+        // Another user's program may be told of the machine's keychain here, and of no other.
+        guard folder.serves(caller.user) else {
+            let mayKnow = folder.opensSystemKeychain && caller.via == nil
+            return mayKnow ? [folder.status(of: .system, for: caller, vault)] : []
+        }
         var names = folder.names(of: caller.user)
         if caller.via == nil {
             if !names.contains(.login) { names.insert(.login, at: 0) }
@@ -59,7 +66,28 @@ package struct KeychainManagement: Sendable {
             // does not exist yet is listed by no name: the program may create it.
             names.removeAll { $0 == .system }
         }
-        return names.map { folder.status(of: $0, for: caller, vault) }
+        return names.map { name in
+            name == .system && !folder.opensSystemKeychain
+                ? statusElsewhere(for: client) : folder.status(of: name, for: caller, vault)
+        }
+    }
+
+    /// The status of the machine's keychain by the word of the process that has it open, where the
+    /// client reaches that one.
+    private func statusElsewhere(for client: any Client) -> KeychainStatus {
+        var status = folder.statusOfUnseenSystem
+        guard let machine = client.machine else { return status }
+        var told: KeychainStatus?
+        do throws(RequestError) {
+            try machine.ask(Status(), for: client) { answer throws(RequestError) in
+                told = answer.keychains.first { $0.name == status.name }
+            }
+            guard told != nil else { throw .failed(.notAvailable) }
+        } catch {
+            status.lockState = .locked
+            status.problem = error
+        }
+        return told ?? status
     }
 
     package func createKeychain(

@@ -63,8 +63,9 @@ extension KeychainManagement {
     private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {
         let name = try KeychainFolder.verified(name)
         let id = try folder.id(name, of: caller.user)
-        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
+        // First, since the machine's keychain may be where it can't be looked for from here.
         try check(id, toChange: true, for: caller)
+        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
         return name
     }
 

@@ -113,6 +113,8 @@ package final class AuditLog: Sendable {
     private let state = ShortLock(State())
     private let store: any AuditStore
     private let journal: (any AuditSink)?
+    /// When a request was last refused, or its user asked.
+    private let lastRefusal = ShortLock<ContinuousClock.Instant?>(nil)
     /// Counted records are completed on this queue, and then written.
     private let completing = DispatchQueue(label: "audit")
     private let completed = DispatchGroup()
@@ -124,12 +126,21 @@ package final class AuditLog: Sendable {
         self.journal = journal
     }
 
+    /// Whether in that time a request was refused, or its user asked: limits on guesses and questions
+    /// may still count it.
+    package func hasRefused(within time: Duration) -> Bool {
+        lastRefusal.withLock { $0.map { $0.duration(to: .now) < time } ?? false }
+    }
+
     package func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
         _ error: RequestError?, notes: RequestNotes = RequestNotes(),
         facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
     ) {
         guard operation != .status else { return }
+        if operation == .authenticate || error?.isRefusal == true {
+            lastRefusal.withLock { $0 = .now }
+        }
         let isPlainRead =
             operation == .copyMatching && (error == nil || error == .state(.notFound))
             && !notes.wantsFullAudit
@@ -439,4 +450,8 @@ extension PolicyMethod {
         case .pam(let service): approver.map { "approval by \($0)" } ?? service.string
         }
     }
+}
+
+extension RequestError {
+    fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
 }

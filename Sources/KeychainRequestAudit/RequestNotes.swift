@@ -26,6 +26,7 @@ package final class RequestNotes: Sendable {
         var unlookedUI: ItemQuery.AuthenticationUI?
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
+        var recordedElsewhere: [RequestError?] = []
 
         /// Keeps the judgement in place of one that weighs less, which is handed back.
         mutating func keep(_ new: inout Judged?) {
@@ -113,6 +114,20 @@ package final class RequestNotes: Sendable {
     package var hasChanged: Bool { noted.withLock { $0.hasChanged } }
 
     package func noteChange() { noted.withLock { $0.hasChanged = true } }
+
+    /// Notes that the process that has the machine's keychain open keeps a record of the request
+    /// with this outcome: it has judged the request, and alone can tell why.
+    package func noteRecordElsewhere(of outcome: RequestError?) {
+        noted.withLock { noted in
+            if !noted.recordedElsewhere.contains(outcome) {
+                noted.recordedElsewhere.append(outcome)
+            }
+        }
+    }
+
+    package func isRecordedElsewhere(_ outcome: RequestError?) -> Bool {
+        noted.withLock { $0.recordedElsewhere.contains(outcome) }
+    }
 
     /// Set where the request was judged without looking up whether the user can be asked. A record
     /// tells that too, and looks it up then.

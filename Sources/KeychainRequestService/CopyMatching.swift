@@ -16,7 +16,7 @@ extension KeychainService {
     func copyMatching(
         _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(RequestError) -> Void
     ) throws(RequestError) -> [Item] {
-        let keychains = try keychains(query, toChange: false, for: client.caller)
+        let keychains = try keychains(query, toChange: false, for: client)
         guard query.limit != 0 else { throw .state(.notFound) }
         return try withoutActuallyEscaping(emit) { emit throws(RequestError) in
             let prompts = prompts(client)
@@ -27,7 +27,10 @@ extension KeychainService {
             do throws(RequestError) {
                 return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
             } catch { guard error == .state(.notFound), isLookedFor else { throw error } }
-            return try read(query, keychains, mayConsent: true, prompts, into: answer)
+            // No question is put where the machine's keychain is open elsewhere: a second look
+            // there would find no more.
+            return try read(
+                query, keychains.opened(in: folder), mayConsent: true, prompts, into: answer)
         }
     }
 
@@ -37,8 +40,12 @@ extension KeychainService {
     ) throws(RequestError) -> [Item] {
         var begun = 0
         do throws(RequestError) {
-            try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
-                access throws(RequestError) in
+            try withAccess(
+                to: keychains, .read(query), prompts, unless: { answer.count > begun },
+                elsewhere: { () throws(RequestError) in
+                    try readElsewhere(query, for: prompts.client, into: answer)
+                }
+            ) { access throws(RequestError) in
                 begun = answer.count
                 let search = try SearchPass(query, atMost: answer.rest, access)
                 try access.authorize(search, mayConsent: mayConsent)
@@ -56,6 +63,31 @@ extension KeychainService {
             throw error == .refused(.interactionNotAllowed) && query.wantsAllSecrets
                 ? .invalid(.needsProofOfEach) : error
         }
+    }
+
+    /// Has the machine's keychain searched by the process that has it open, as if it were open
+    /// here. Returns whether the answer is full.
+    private func readElsewhere(
+        _ query: ItemQuery, for client: any Client, into answer: AnswerWriter
+    ) throws(RequestError) -> Bool {
+        guard let machine = client.machine else { throw .failed(.notAvailable) }
+        let name = KeychainName.system.description
+        let isNamed = query.keychain != nil
+        var asked = query
+        asked.keychain = name
+        asked.limit = answer.rest
+        do throws(RequestError) {
+            try machine.ask(CopyMatching(asked), for: client) { part throws(RequestError) in
+                if isNamed { client.notes.noteRecordElsewhere(of: nil) }
+                try answer.add(part: isNamed ? part : part.map { $0.lying(in: name) })
+            }
+        } catch {
+            if isNamed, error != .failed(.notAvailable) {
+                client.notes.noteRecordElsewhere(of: error)
+            }
+            throw error
+        }
+        return answer.isFull
     }
 
     /// Opens the item, unless it is one to leave out, and adds it to the answer.
@@ -221,6 +253,15 @@ extension SealedItem {
     }
 }
 
+extension Item {
+    /// The same item, with the name of its keychain.
+    fileprivate func lying(in keychain: String) -> Item {
+        Item(
+            reference: reference, attributes: attributes, accessControl: accessControl,
+            trusted: trusted, keychain: keychain, secret: secret)
+    }
+}
+
 /// Writes an answer, in parts where it is long. Before each part leaves, the client and the unlock
 /// that opened the part's items are checked once more.
 final class AnswerWriter {
@@ -299,6 +340,24 @@ final class AnswerWriter {
         count += 1
         part.append(consume item)
         if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
+    }
+
+    /// Adds items that another process has opened, which has checked the unlock that opened them.
+    /// They are a part of their own, as that process has made them one.
+    func add(part items: [Item]) throws(RequestError) {
+        guard !items.isEmpty else { return }
+        try send()
+        keys = nil
+        guard rest.map({ items.count <= $0 }) ?? true else { throw .failed(.internalError) }
+        let bytes = items.reduce(0) { $0 + ($1.secret?.bytes.count ?? 0) }
+        allBytes += bytes
+        guard allBytes <= Self.mostBytesInAll else { throw .invalid(.dataTooLarge) }
+        if bytes > 0 {
+            try takeRoom(
+                bytes, for: prompts.client.caller.user, patience: MemoryBudget.patience)
+        }
+        count += items.count
+        part = items
     }
 
     /// Returns the last part. A part with counted memory is sent from here instead, while that

@@ -11,7 +11,7 @@ extension KeychainService {
     /// Deletes all matching items of a keychain or none, in one keychain after the other.
     func delete(_ query: ItemQuery, for client: any Client) throws(RequestError) -> Int {
         var count = 0
-        let keychains = try keychains(query, toChange: true, for: client.caller)
+        let keychains = try keychains(query, toChange: true, for: client)
         let prompts = prompts(client)
         try changing(query, for: client) { () throws(RequestError) in
             try withAccess(to: keychains, .delete(query), prompts) { access throws(RequestError) in

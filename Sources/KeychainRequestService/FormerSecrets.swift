@@ -14,7 +14,13 @@ extension KeychainService {
         _ verb: ReadFormerSecrets, for client: any Client
     ) throws(RequestError) -> [FormerSecret] {
         let name = try KeychainFolder.verified(verb.keychain)
-        let keychain = try folder.keychain(name.description, of: client.caller.user)
+        let id = try folder.id(name, of: client.caller.user)
+        // The machine's keychain has no items of the class that has former secrets.
+        guard folder.opens(id) else {
+            guard verb.item == nil else { throw .state(.notFound) }
+            return []
+        }
+        let keychain = try folder.keychain(id, for: client.caller.user)
         var query = ItemQuery(.attributed)
         query.returnFields = verb.item == nil ? .attributes : .data
         do throws(KeychainStoreError) {

@@ -56,6 +56,8 @@ package final class KeychainService: Sendable {
     let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
     package var changes: ChangeFeed { management.changes }
+    /// Whether a policy's limit still counts an earlier request.
+    package var countsUses: Bool { limits.hasUses }
     private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
@@ -126,7 +128,7 @@ package final class KeychainService: Sendable {
             case .whereProven: !proven.isEmpty
             case .never: false
             }
-        guard error != nil || isRecorded else { return }
+        guard error != nil || isRecorded, !notes.isRecordedElsewhere(error) else { return }
         audit?.record(
             AuditLog.Operation(verb.auditName), client, proven, error, authentication)
     }
@@ -174,15 +176,21 @@ extension KeychainService {
         return try work(Authorization(intent, in: keychain, prompts, by: self))
     }
 
-    /// Does the work in one keychain after the other, until it returns true.
+    /// Does the work in one keychain after the other, until it returns true. `elsewhere` does it in
+    /// the machine's keychain where another process has that one open.
     func withAccess(
         to keychains: SearchedKeychains, _ intent: Intent, _ prompts: UserPrompts,
-        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> Bool
+        unless hasTold: () -> Bool = { false },
+        elsewhere: () throws(RequestError) -> Bool = KeychainService.nowhereElse,
+        _ work: (Authorization) throws(RequestError) -> Bool
     ) throws(RequestError) {
-        try each(of: keychains) { keychain throws(RequestError) in
+        try each(of: keychains, elsewhere: elsewhere) { keychain throws(RequestError) in
             try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
         }
     }
+
+    /// Changes of the machine's keychain come to the process that has it open.
+    static func nowhereElse() throws(RequestError) -> Bool { throw .failed(.notAvailable) }
 }
 
 /// Maps each verb to the function that does its work.
@@ -208,7 +216,7 @@ extension KeychainService: VerbHandler {
     package func handle(_ verb: Status, for client: any Client) -> ServiceStatus {
         let caller = client.caller
         return ServiceStatus(
-            mode: mode, keychains: management.statusOfAll(for: caller),
+            mode: mode, keychains: management.statusOfAll(for: client),
             callerIdentifier: caller.identifier, hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,

@@ -288,18 +288,30 @@ struct SearchedKeychains {
     let ids: [KeychainID]
     /// A named keychain must exist; those of a search list may be missing.
     let isNamed: Bool
+
+    /// Those of them that are opened in this process.
+    func opened(in folder: KeychainFolder) -> SearchedKeychains {
+        SearchedKeychains(ids: ids.filter(folder.opens), isNamed: isNamed)
+    }
 }
 
 /// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {
     /// The keychains that a call searches: the named one, or its user's search list. A change that
-    /// names no keychain reaches the machine's only where that is the default.
+    /// names no keychain reaches the machine's only where that is the default. For a client that
+    /// does not reach the process that has the machine's keychain open, that keychain is not there.
     func keychains(
-        _ query: ItemQuery, toChange: Bool, for caller: Caller
+        _ query: ItemQuery, toChange: Bool, for client: any Client
     ) throws(RequestError) -> SearchedKeychains {
+        let caller = client.caller
+        // Asked last, as few programs have to do with the machine's keychain.
+        func reachesSystem() -> Bool {
+            folder.hasSystemKeychain && (folder.opensSystemKeychain || client.machine != nil)
+        }
         if let name = query.keychain {
             let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
             try management.check(id, toChange: toChange, for: caller)
+            guard id.name != .system || reachesSystem() else { throw .state(.notFound) }
             return SearchedKeychains(ids: [id], isNamed: true)
         }
         let preferences = folder.preferences(of: caller)
@@ -312,7 +324,7 @@ extension KeychainService {
             toChange
             ? caller.user == 0 && caller.via == nil && preferences.defaultKeychain == .system
             : caller.isOfMachine
-        let leavesSystemOut = !folder.hasSystemKeychain || !mayBeSystem
+        let leavesSystemOut = !mayBeSystem || !reachesSystem()
         if caller.session == nil, let index = names.firstIndex(of: .system) {
             names.insert(names.remove(at: index), at: 0)
         }
@@ -339,16 +351,19 @@ extension KeychainService {
         return id
     }
 
-    /// Does the work in one keychain after the other, until it returns true. Throws `.notFound`
-    /// where no keychain had anything.
+    /// Does the work in one keychain after the other, until it returns true; `elsewhere` does it
+    /// for the machine's keychain where that is not opened here. Throws `.notFound` where no
+    /// keychain had anything.
     func each(
-        of keychains: SearchedKeychains,
+        of keychains: SearchedKeychains, elsewhere: () throws(RequestError) -> Bool,
         _ work: (OpenKeychain) throws(RequestError) -> Bool
     ) throws(RequestError) {
         var hasFound = false
         for id in keychains.ids {
             do throws(RequestError) {
-                let isEnough = try work(folder.keychain(id, for: id.user))
+                let isEnough =
+                    try folder.opens(id)
+                    ? work(folder.keychain(id, for: id.user)) : elsewhere()
                 hasFound = true
                 if isEnough { break }
             } catch {

@@ -26,7 +26,7 @@ extension KeychainService {
             try trustUpdate(trust, by: client.caller)
         }
         var count = 0
-        let keychains = try keychains(query, toChange: true, for: client.caller)
+        let keychains = try keychains(query, toChange: true, for: client)
         let prompts = prompts(client)
         try changing(query, for: client) { () throws(RequestError) in
             try withAccess(to: keychains, .update(query), prompts) { access throws(RequestError) in

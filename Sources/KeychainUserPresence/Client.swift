@@ -15,6 +15,9 @@ package protocol Client: Sendable {
     var context: AuthenticationContext? { get }
     /// The process that brings the program's requests; nil for a program that sends its own.
     var deputy: Int32? { get }
+    /// Leads to the machine's keychain, where another process has it open and the program may
+    /// reach it there.
+    var machine: (any MachineSearch)? { get }
     /// The window over which the program wants a question shown: its own word; nil for a program that
     /// named none.
     var window: XWindow? { get }
@@ -48,6 +51,17 @@ package protocol Client: Sendable {
     func startPrompter(challenge: [UInt8]) -> Bool
 }
 
+/// The machine's keychain in the process that has it open. That process looks at the program by
+/// itself, and asks no user anything.
+package protocol MachineSearch: Sendable {
+    /// Sends the verb for the client, and hands out the parts of the answer as they come. Throws
+    /// what the other process refuses, after its rules were noted for the client; `.notAvailable`
+    /// where it does not answer.
+    func ask<V: Verb>(
+        _ verb: V, for client: any Client, _ part: (V.Answer) throws(RequestError) -> Void
+    ) throws(RequestError)
+}
+
 extension Client {
     package func numbered(
         _ facts: PolicyFacts, under policy: CompiledPolicy
@@ -58,6 +72,8 @@ extension Client {
     package var deputy: Int32? { nil }
 
     package var window: XWindow? { nil }
+
+    package var machine: (any MachineSearch)? { nil }
 
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)

@@ -4,6 +4,15 @@ internal import KeychainItemStore
 internal import KeychainLinuxSystem
 
 extension KeychainFolder {
+    /// The status of the machine's keychain as a caller hears it for whom it is not looked at: a
+    /// user who can do nothing with it need not know how it is.
+    package var statusOfUnseenSystem: KeychainStatus {
+        KeychainStatus(
+            name: KeychainName.system.description, path: filePath(.system, 0),
+            lockState: .unlocked, isPasswordProtected: false, lockReason: .none, itemCount: 0,
+            problem: nil)
+    }
+
     /// The keychain's status, as far as the caller may know it.
     package func status(
         of name: KeychainName, for caller: Caller, _ vault: any KeyVault

@@ -5,8 +5,11 @@ internal import Glibc
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
-/// The files of all users' keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
-/// all users, `FOLDER/NAME.keychain` where a program keeps its own user's.
+/// The files of users' keychains: `FOLDER/UID/NAME.keychain` where services keep them for all
+/// users, `FOLDER/NAME.keychain` where a program keeps its own user's.
+///
+/// A folder that serves one user alone opens and makes no other user's keychains. The machine's
+/// keychain is root's: a folder that serves another user knows its name, and can't open it.
 package final class KeychainFolder: Sendable {
     package enum Layout: Sendable { case folderPerUser, ownUser }
 
@@ -40,6 +43,8 @@ package final class KeychainFolder: Sendable {
     package let path: String
     private let preferences: KeychainPreferenceFiles
     private let layout: Layout
+    /// The only user whose keychains are opened here; nil is all.
+    private let servedUser: UInt32?
     /// nil where there is no such account.
     private let accountName: @Sendable (UInt32) -> String?
     /// nil where memory is not counted, as in a program's own process.
@@ -47,19 +52,33 @@ package final class KeychainFolder: Sendable {
     private let open = ShortLock(OpenFiles())
 
     package init(
-        _ path: String, layout: Layout, accountName: @escaping @Sendable (UInt32) -> String?,
-        memory: MemoryBudget? = nil
+        _ path: String, layout: Layout, serving user: UInt32? = nil,
+        accountName: @escaping @Sendable (UInt32) -> String?, memory: MemoryBudget? = nil
     ) {
         self.memory = memory
         self.path = path
         self.layout = layout
+        servedUser = user
         self.accountName = accountName
         preferences = KeychainPreferenceFiles(isShared: layout == .ownUser)
     }
 
-    /// Whether root's keychain for services exists: only where one service keeps all users'
-    /// keychains.
+    /// Whether root's keychain for services exists: only where services keep all users' keychains.
+    /// It may be open in another process alone.
     package var hasSystemKeychain: Bool { layout == .folderPerUser }
+
+    /// Whether root's keychain for services is opened here.
+    package var opensSystemKeychain: Bool { hasSystemKeychain && serves(0) }
+
+    /// Whether the user's keychains are opened here.
+    package func serves(_ user: UInt32) -> Bool { servedUser == nil || servedUser == user }
+
+    /// Whether the keychain is opened here, if it exists.
+    package func opens(_ id: KeychainID) -> Bool { serves(id.user) }
+
+    private func check(_ user: UInt32) throws(RequestError) {
+        guard serves(user) else { throw .failed(.notAvailable) }
+    }
 
     /// The keychain that a user means by the name. The machine's is root's, whichever user names
     /// it.
@@ -78,6 +97,7 @@ package final class KeychainFolder: Sendable {
     package func keychain(_ key: KeychainID, for client: UInt32) throws(RequestError)
         -> OpenKeychain
     {
+        try check(key.user)
         let account = try account(of: key.user)
         // The user's number may belong to another account by now.
         if let known = open.withLock({ $0.files[key] }), known.isStillThere,
@@ -116,6 +136,7 @@ package final class KeychainFolder: Sendable {
     package func removeOldFormerSecrets(
         of key: KeychainID, now: Double
     ) throws(RequestError) -> Int {
+        try check(key.user)
         let owner = try owner(key.user)
         do throws(KeychainStoreError) {
             return try KeychainFile.open(
@@ -154,6 +175,7 @@ package final class KeychainFolder: Sendable {
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
+        try check(user)
         guard try !isGone(name, user) else { throw .failed(.keychainGone) }
         return try make(name, of: user, creating)
     }
@@ -163,6 +185,7 @@ package final class KeychainFolder: Sendable {
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
+        try check(user)
         guard names(of: user).count < Self.mostKeychains else { throw .refused(.tooManyRequests) }
         guard !exists(name, of: user) else { throw .state(.duplicateKeychain) }
         let owner = try owner(user)
@@ -177,6 +200,7 @@ package final class KeychainFolder: Sendable {
 
     /// Makes the user's folder, which is open to no other user.
     package func makeFolder(of user: UInt32) throws(RequestError) {
+        try check(user)
         do {
             try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
             try PrivateFile.folder(folder(user), mode: 0o700)
@@ -185,6 +209,7 @@ package final class KeychainFolder: Sendable {
 
     /// Names of the user's keychains, the login keychain first.
     package func names(of user: UInt32) -> [KeychainName] {
+        guard serves(user) else { return [] }
         let files = FolderNames.all(in: folder(user))
         let ending = ".keychain"
         let names = files.filter { $0.hasSuffix(ending) }.compactMap {
@@ -261,14 +286,15 @@ package final class KeychainFolder: Sendable {
         return account
     }
 
-    /// Every keychain of every user.
+    /// Every keychain of every user who is served.
     package func keychains() -> [KeychainID] {
         users().flatMap { user in
             names(of: user).map { KeychainID(user: user, name: $0) }
         }
     }
 
-    /// Every keychain of every user whose file is missing while other files beside its place exist.
+    /// Every keychain of these users whose file is missing while other files beside its place
+    /// exist.
     package func keychainsWithoutFile() -> [KeychainID] {
         users().flatMap { user in
             let files = FolderNames.all(in: folder(user))
@@ -278,7 +304,7 @@ package final class KeychainFolder: Sendable {
         }
     }
 
-    /// The names of the files beside the place of each keychain of every user. Each folder is
+    /// The names of the files beside the place of each keychain of these users. Each folder is
     /// listed once: its user decides how many files it has.
     package func filesBesideKeychains() -> [KeychainID: [String]] {
         var files: [KeychainID: [String]] = [:]
@@ -295,7 +321,11 @@ package final class KeychainFolder: Sendable {
         switch layout {
         case .ownUser: [geteuid()]
         case .folderPerUser:
-            FolderNames.all(in: path).compactMap(UInt32.init)
+            if let servedUser {
+                [servedUser]
+            } else {
+                FolderNames.all(in: path).compactMap(UInt32.init)
+            }
         }
     }
 

@@ -22,7 +22,7 @@ package final class Protectors: Sendable {
     package let allowsDeviceProtector: Bool
     private let changes = Mutex<[UInt32: Changes]>([:])
     /// The machine's TPM does one thing at a time, which takes seconds.
-    let tpmTurns = UserTurns(atOnce: 1)
+    package let tpmTurns = UserTurns(atOnce: 1)
 
     package init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
@@ -38,24 +38,7 @@ package final class Protectors: Sendable {
 
     /// The device's own key, made at first use.
     package static func deviceKey(at path: String) throws(SystemError) -> SealingKey {
-        if let kept = try existing(path) { return SealingKey(kept) }
-        let key = SecretBytes(random: SealingKey.byteCount)
-        do { try PrivateFile.create(path, contents: key) } catch {
-            // Another process was faster: the device's key is the one it made.
-            guard case .system = error, let kept = try existing(path) else { throw error }
-            return SealingKey(kept)
-        }
-        return SealingKey(key)
-    }
-
-    private static func existing(_ path: String) throws(SystemError) -> SecretBytes? {
-        let kept: SecretBytes
-        do { kept = try PrivateFile.read(path, limit: SealingKey.byteCount) } catch {
-            guard error == .system(PrivateFile.notFound) else { throw error }
-            return nil
-        }
-        guard kept.count == SealingKey.byteCount else { throw .malformed }
-        return kept
+        SealingKey(try DeviceKeyFile.key(at: path))
     }
 
     package func unlock(

@@ -21,6 +21,8 @@ package final class DaemonKeyring: Sendable {
     }
 
     private let top: KeySerial
+    /// nil where this process serves all users.
+    private let user: UInt32?
     /// Serial numbers of known keys: only a hint that saves a search. A key's content is sealed for
     /// its name, so that a number which the kernel has reused opens nothing.
     private let known = ShortLock<[Name: KeySerial]>([:])
@@ -30,9 +32,13 @@ package final class DaemonKeyring: Sendable {
     /// One keyring for each state folder, identified by its device and number besides its path:
     /// daemons in different mount namespaces share root's keyring, and must not mix their keys in
     /// it.
-    package init(stateFolder: String) throws(RequestError) {
+    package init(stateFolder: String, serving user: UInt32? = nil) throws(RequestError) {
+        self.user = user
         guard let folder = FileStatus(stateFolder) else { throw .failed(.notAvailable) }
-        let name = "keychain:\(stateFolder):\(folder.device):\(folder.number)"
+        // Of each worker its own: two that begin at once would make it twice, and lose what is in one.
+        let name =
+            "keychain:\(stateFolder):\(folder.device):\(folder.number)"
+            + (user.map { ":\($0)" } ?? "")
         do {
             top =
                 try KernelKeyring.findKeyring(name, in: .userKeyring)
@@ -41,8 +47,10 @@ package final class DaemonKeyring: Sendable {
         } catch { throw .failed(.notAvailable) }
     }
 
+    /// Users with keys here; of those that this process serves.
     package func users() -> [UInt32] {
-        ((try? names(in: top)) ?? []).compactMap { name in
+        if let user { return [user] }
+        return ((try? names(in: top)) ?? []).compactMap { name in
             // Safe: parses a text; nil where it is no number.
             name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
         }

@@ -11,6 +11,7 @@ internal import KeychainSecrets
 package final class LoginConnection: Sendable {
     /// The longest time that a peer may take to send its request, and to read the answer.
     static let timeout = Duration.seconds(2)
+    private static let pauseMilliseconds: UInt32 = 5
 
     private let descriptor: Descriptor
     /// From the kernel, at the moment of the connection.
@@ -28,6 +29,34 @@ package final class LoginConnection: Sendable {
         peerUser = peer.user
         peerProcess = peer.pid
         mayBringDescriptors = kc_refuses_descriptors(descriptor.number) == 0
+    }
+
+    /// The user that the first frame is about, which is left to be read; nil where there is none in time.
+    package static func user(in descriptor: Descriptor) -> UInt32? {
+        let deadline = ContinuousClock.now + timeout
+        let count = LoginMessage.headerBytes + MemoryLayout<UInt32>.size
+        var bytes = [UInt8](repeating: 0, count: count)
+        while ContinuousClock.now < deadline {
+            // Safe: receives at most the array's length.
+            let got = unsafe bytes.withUnsafeMutableBytes {
+                unsafe recv(
+                    descriptor.number, $0.baseAddress, $0.count,
+                    Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+            }
+            if got == count {
+                let number = bytes.suffix(MemoryLayout<UInt32>.size).reversed()
+                // Safe: a byte fits into a larger number.
+                return number.reduce(0) { $0 << 8 | UInt32($1) }
+            }
+            guard got > 0 || (got < 0 && errno == EAGAIN) else { return nil }
+            if got > 0 {
+                // A part has come: the rest is not told apart from it by waiting.
+                Wait.pause(milliseconds: pauseMilliseconds)
+            } else {
+                try? Wait.until(POLLIN, descriptor.number, deadline: deadline)
+            }
+        }
+        return nil
     }
 
     /// Reads one frame: first its header, and allocates memory for the rest only once the header is

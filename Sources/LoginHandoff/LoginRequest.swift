@@ -13,6 +13,16 @@ package enum LoginRequest: Sendable {
     case changePassword(user: UInt32, account: String, old: HeldSecret, new: HeldSecret)
     /// Root replaced the account's password without knowing it.
     case resetPassword(user: UInt32, account: String)
+
+    /// The user that it is about.
+    package var user: UInt32 {
+        switch self {
+        case .openSession(let facts, _): facts.user
+        case .closeSession(_, let user), .offerPassword(let user, _, _),
+            .changePassword(let user, _, _, _), .resetPassword(let user, _):
+            user
+        }
+    }
 }
 
 /// The facts that the host of a login has about the session that it opens.

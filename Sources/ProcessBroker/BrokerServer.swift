@@ -4,22 +4,22 @@ internal import KeychainLinuxSystem
 package import KeychainLocalSocket
 internal import Synchronization
 
-/// Makes the looks that keychaind asks for, and serves no other program. Each connection has a thread,
-/// since the file system of a program's file can take as long as it likes.
+/// Makes the looks that keychaind and its workers ask for, and serves no other program. Each connection
+/// has a thread, since the file system of a program's file can take as long as it likes.
 package final class BrokerServer: Sendable {
     private static let stackBytes = 256 * 1024
-    /// As many as keychaind has connections of its own, and more.
+    /// As many as keychaind and its workers have connections of their own, and more.
     private static let mostConnections = 1024
 
     private let listener: Listener
-    private let daemon: String
+    private let programs: [String]
     private let looks = OwnLooks()
     private let connections = Mutex(0)
 
-    /// `daemon` is the path of the installed keychaind.
-    package init(_ listener: Listener, for daemon: String) {
+    /// `programs` are the paths of the installed programs that are served.
+    package init(_ listener: Listener, for programs: [String]) {
         self.listener = listener
-        self.daemon = daemon
+        self.programs = programs
     }
 
     /// Returns when the listener is shut down.
@@ -30,7 +30,7 @@ package final class BrokerServer: Sendable {
                 if error == .closed { return }
                 continue
             }
-            guard isDaemon(descriptor), begin() else { continue }
+            guard isServed(descriptor), begin() else { continue }
             let hasBegun = DetachedThread.start(stackBytes: Self.stackBytes) { [self] in
                 serve(descriptor)
                 end()
@@ -39,9 +39,9 @@ package final class BrokerServer: Sendable {
         }
     }
 
-    private func isDaemon(_ descriptor: Descriptor) -> Bool {
+    private func isServed(_ descriptor: Descriptor) -> Bool {
         // Safe: reads the path, and what the kernel says of the connection's peer.
-        unsafe kc_peer_runs(descriptor.number, daemon)
+        programs.contains { unsafe kc_peer_runs(descriptor.number, $0) }
     }
 
     private func begin() -> Bool {

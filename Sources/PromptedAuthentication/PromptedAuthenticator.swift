@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CallerIdentity
+package import AccountDatabase
+internal import CallerIdentity
 internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket

@@ -155,6 +155,8 @@ package final class PendingUnlocks: @unchecked Sendable {
         condition.broadcast()
     }
 
+    package var isUnderWay: Bool { all.load(ordering: .acquiring) > 0 }
+
     package func wait(for user: UInt32) {
         guard all.load(ordering: .acquiring) > 0 else { return }
         condition.lock()

@@ -4,8 +4,8 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import ProcessBroker
 
-/// `keychain-broker`: looks at processes of other users for keychaind, which has not the rights for it.
-/// Descriptor 3 is its listening socket, from systemd or from keychaind.
+/// `keychain-broker`: looks at processes of other users for keychaind and its workers, which have not the
+/// rights for it. Descriptor 3 is its listening socket, from systemd or from keychaind.
 ///
 /// It reads records of a fixed size, and what the kernel tells of processes and mounts; no message and no
 /// file of a user's.
@@ -24,9 +24,10 @@ struct KeychainBroker {
         ProcessHardening.boundMemory()
         signal(SIGPIPE, SIG_IGN)
         guard geteuid() == 0, let listener = Listener.inheritedRecords(listener),
-            let daemon = InstalledProgram.sibling("../../sbin/keychaind")
+            let daemon = InstalledProgram.sibling("../../sbin/keychaind"),
+            let worker = InstalledProgram.sibling("keychain-worker")
         else { return fail("is started by systemd or keychaind, as root, with a socket") }
-        BrokerServer(listener, for: daemon).run()
+        BrokerServer(listener, for: [daemon, worker]).run()
     }
 
     private static func fail(_ words: String) {

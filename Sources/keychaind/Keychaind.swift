@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccountDatabase
-internal import KeychainActivePolicy
-internal import KeychainDaemon
-internal import KeychainDatabase
-internal import KeychainKernelKeyring
-internal import KeychainLocalSocket
-internal import SessionVault
+internal import AdministratorFiles
 internal import ArgumentParser
+internal import AuditStores
 internal import Glibc
-internal import KeychainRequestService
+internal import KeychainKernelKeyring
 internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainRequestAudit
 internal import LoginManager
+internal import PolicyLoading
 internal import ProgramHandoff
+internal import WorkerDispatch
+internal import WorkerHandoff
 
 /// The daemon's command line: parse, wire, run.
 @main
@@ -23,10 +24,6 @@ struct Keychaind: ParsableCommand {
             Started by systemd, or by hand with --foreground. Without systemd's sockets it makes \
             its own. See keychaind(8).
             """)
-
-    /// What the administrator wants of every keychain.
-    private static let bounds = "/etc/keychain/locking.conf"
-    private static let renamed = "/etc/keychain/renamed-accounts"
 
     @Option(help: "The socket that programs use.")
     var socket = "/run/keychain/keychain.sock"
@@ -44,8 +41,14 @@ struct Keychaind: ParsableCommand {
     var foreground = false
 
     mutating func validate() throws {
-        for path in [socket, loginSocket, state, policies] where !path.hasPrefix("/") {
-            throw ValidationError("\(path): an absolute path is needed")
+        for path in [socket, loginSocket, state, policies] {
+            guard path.hasPrefix("/") else {
+                throw ValidationError("\(path): an absolute path is needed")
+            }
+            guard path.utf8.count <= WorkerOrder.longestText else {
+                throw ValidationError(
+                    "\(path): longer than \(WorkerOrder.longestText) bytes")
+            }
         }
     }
 
@@ -63,7 +66,6 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.apply()
         ProcessHardening.raiseLimits()
         ProcessHardening.boundMemory()
-        Database.countNoMemory()
         // Before there is another thread. systemd's unit has it so too.
         KernelKeyring.joinEmptySession()
         let programs = try Programs()
@@ -77,73 +79,102 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.keepOnly([])
         let signals = Signals()
         defer { signals.end() }
-        let policy = ActivePolicy()
-        let starter = StarterSocket(
-            path: Sockets.folder(of: loginSocket) + "/" + DaemonPlan.starterSocket, log: log)
-        let loader = PolicyLoader(
-            starter: starter,
-            folders: [
-                programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
-            ], stateFolder: state, policy: policy, log: log)
-        let bounds = try LockingBounds.file(Self.bounds)
-        let renamed = try RenamedAccounts.file(Self.renamed)
+        try PrivateFile.folder(state, mode: ServiceFolder.stateMode)
+        // Workers read them; a mistake that is there at the start is told at the start.
+        _ = try LockingBounds.file(LockingBounds.path)
+        _ = try RenamedAccounts.file(RenamedAccounts.path)
+        let audit = AuditSockets(path: runtimeFolder + "/" + ServiceFolder.auditSocket)
+        let workers = try workers(programs, inherited, audit, log)
+        let records = AuditLog(
+            AuditFiles(
+                { () throws(SocketError) in
+                    RecordConnection(try audit.connection(for: 0))
+                }, log: log), journal: AuditJournal())
+        defer { records.finish() }
+        let policies = DispatchedPolicies(workers, PolicyAnnouncement(records))
+        let loader = loader(programs, policies, log)
         // Before a program can ask for anything. keychain-starter listens by now: in a child of this
         // process, or by systemd's socket, which starts it.
         loader.start()
+        workers.onReload { loader.load() }
         let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
-        var plan = DaemonPlan(
-            folders: .init(state: state, runtime: sockets.runtimeFolder),
-            listeners: .init(
-                requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
-            programs: .init(
-                prompter: programs.prompter, deputy: programs.deputy, starter: starter,
-                hasTPM: programs.hasTPM, hasSecurityKeys: programs.hasSecurityKeys),
-            accounts: .init(
-                name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
-                groupName: { Account.groupName(of: $0) },
-                hasEmptyPassword: { Account.hasEmptyPassword($0) }),
-            bounds: { bounds.now }, log: log)
-        plan.policy = policy
-        plan.nameInKeychains = { renamed.now.name(of: $0) }
-        plan.vaultKey = inherited.first { $0.name == VaultKey.name }
-            .map { Descriptor(owning: $0.descriptor) }
-        plan.credentials = Credentials.given()
-        let daemon = try Daemon(plan)
+        let accounts = AccountNames { Account.name(of: $0) }
+        accounts.expect(Upkeep.users(in: state))
+        let dispatcher = Dispatcher(
+            requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
+            accounts: accounts, workers: workers)
         loader.watch()
-        daemon.watch {
-            for load in [bounds.loadIfChanged, renamed.loadIfChanged] {
-                do { try load() } catch { log("\(error); what was in force stays in force") }
-            }
-        }
-        signals.handle(stop: { daemon.stop() }, reload: { loader.load() })
+        workers.begin()
+        let upkeep = Upkeep(stateFolder: state, workers: workers)
+        upkeep.begin()
+        defer { withExtendedLifetime(upkeep) {} }
+        let isWatching = DetachedThread.start { LoginManagerWatch { workers.handle($0) }.run() }
+        guard isWatching else { throw StartError.noThreads }
+        let end = ServiceEnd(dispatcher, workers)
+        signals.handle(stop: { end.begin() }, reload: { loader.load() })
         ServiceNotification.ready()
         log("serving \(socket), keychains in \(state)")
-        guard daemon.run() else { throw StartError.noThreads }
+        guard dispatcher.run() else { throw StartError.noThreads }
         ServiceNotification.stopping()
+        workers.end()
         log("stopped")
     }
 
-    /// Starts keychain-starter, keychain-broker and keychain-audit where systemd does not: before this
-    /// process gives up rights, and before it has a second thread.
+    private var runtimeFolder: String { Sockets.folder(of: loginSocket) }
+
+    private func workers(
+        _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
+        _ audit: AuditSockets, _ log: @escaping @Sendable (String) -> Void
+    ) throws -> Workers {
+        var plan = Workers.Plan(
+            stateFolder: state, runtimeFolder: runtimeFolder, credentials: Credentials.given(),
+            log: log)
+        plan.hasTPM = programs.hasTPM
+        plan.hasSecurityKeys = programs.hasSecurityKeys
+        return try Workers(
+            plan,
+            vaultKeys: VaultKeys(
+                inherited: inherited, folder: runtimeFolder + "/" + ServiceFolder.private),
+            audit: audit)
+    }
+
+    private func loader(
+        _ programs: Programs, _ taker: any PolicyTaker, _ log: @escaping @Sendable (String) -> Void
+    ) -> PolicyLoader {
+        PolicyLoader(
+            starter: StarterSocket(
+                path: runtimeFolder + "/" + ServiceFolder.starterSocket, log: log),
+            folders: [programs.policies, runtimeFolder + "/policies.d", policies],
+            stateFolder: state, policy: taker, log: log)
+    }
+
+    /// Starts the programs that listen for this one where systemd does not: before this process gives up
+    /// rights, and before it has a second thread.
     private func children(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
         _ log: @escaping @Sendable (String) -> Void
     ) throws(StartError) -> [ListeningChild] {
         guard !inherited.contains(where: { $0.name == Sockets.ofLogins }) else { return [] }
-        let folder = Sockets.folder(of: loginSocket) + "/"
+        let folder = runtimeFolder + "/"
         func child(
-            _ program: String, _ arguments: [String], _ socket: String
+            _ program: String, on socket: String, _ arguments: [String] = [],
+            in environment: [String] = []
         ) throws(StartError) -> ListeningChild {
             do {
                 return try ListeningChild(
-                    program: program, arguments: arguments, socket: folder + socket, log: log)
+                    program: program, arguments: arguments, environment: environment,
+                    socket: folder + socket, log: log)
             } catch { throw .listening(on: folder + socket, error) }
         }
         return [
-            try child(programs.starter, [], DaemonPlan.starterSocket),
-            try child(programs.broker, [], DaemonPlan.brokerSocket),
+            try child(programs.starter, on: ServiceFolder.starterSocket),
+            try child(programs.broker, on: ServiceFolder.brokerSocket),
             try child(
-                programs.audit, [state + "/" + DaemonPlan.auditFolder], DaemonPlan.auditSocket),
+                programs.audit, on: ServiceFolder.auditSocket,
+                [state + "/" + ServiceFolder.audit]),
+            // What serves users is a part of this service, as this process is.
+            try child(
+                programs.worker, on: ServiceFolder.workerSocket, in: ProcessEnvironment.all),
         ]
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
 
-/// The programs of the same installation that the daemon needs or trusts. keychain-starter looks
+/// The programs of the same installation that keychaind needs. keychain-starter looks
 /// at those that it starts by itself.
 struct Programs {
     /// Starts what works for the daemon. Where no service manager runs it, the daemon does.
@@ -10,9 +10,8 @@ struct Programs {
     let broker: String
     /// Keeps the audit's files.
     let audit: String
-    let prompter: String
-    /// Asks for programs of the user's bus. Where it is not installed, none does.
-    let deputy: String
+    /// Serves a user.
+    let worker: String
     /// Whether it is installed: a machine without a TPM can do without its library.
     let hasTPM: Bool
     /// The same of libfido2.
@@ -21,16 +20,14 @@ struct Programs {
     let policies: String
 
     init() throws(StartError) {
-        for name in ["keychain-auth", "keychain-import", "keychainctl-policy"] {
+        for name in ["keychain-auth", "keychain-import", "keychain-prompter", "keychainctl-policy"]
+        {
             _ = try Self.installed("../libexec/keychain/" + name)
         }
         starter = try Self.installed("../libexec/keychain/keychain-starter")
         broker = try Self.installed("../libexec/keychain/keychain-broker")
         audit = try Self.installed("../libexec/keychain/keychain-audit")
-        prompter = try Self.installed("../libexec/keychain/keychain-prompter")
-        deputy =
-            InstalledProgram.sibling("../libexec/keychain/keychain-secrets")
-            ?? "/usr/libexec/keychain/keychain-secrets"
+        worker = try Self.installed("../libexec/keychain/keychain-worker")
         hasTPM = (try? Self.installed("../libexec/keychain/keychain-tpm")) != nil
         hasSecurityKeys = (try? Self.installed("../libexec/keychain/keychain-fido")) != nil
         policies =

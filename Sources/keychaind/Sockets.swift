@@ -9,9 +9,6 @@ struct Sockets {
     let requests: Listener
     let logins: Listener
     let offers: Listener
-    /// The folder that holds the login socket.
-    let runtimeFolder: String
-
     static func folder(of path: String) -> String {
         String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
@@ -20,7 +17,6 @@ struct Sockets {
     init(
         requests: String, logins: String, inherited: [(name: String, descriptor: Int32)]
     ) throws(StartError) {
-        runtimeFolder = Self.folder(of: logins)
         func listener(_ name: String, _ path: String, mode: UInt32) throws(StartError) -> Listener {
             if let found = inherited.first(where: { $0.name == name }) {
                 return Listener(inherited: found.descriptor)
@@ -31,6 +27,6 @@ struct Sockets {
         }
         self.requests = try listener("keychain", requests, mode: 0o666)
         self.logins = try listener(Self.ofLogins, logins, mode: 0o600)
-        self.offers = try listener("offer", runtimeFolder + "/offer.sock", mode: 0o666)
+        self.offers = try listener("offer", Self.folder(of: logins) + "/offer.sock", mode: 0o666)
     }
 }

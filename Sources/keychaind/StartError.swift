@@ -16,7 +16,7 @@ enum StartError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .notRoot:
-            "keychaind must run as root: it keeps every user's keychain"
+            "keychaind must run as root: it starts what keeps every user's keychain"
         case .programMissing(let path):
             "\(path): not installed as it should be (a regular file, root's, in folders that only "
                 + "root can write to); install the package again"

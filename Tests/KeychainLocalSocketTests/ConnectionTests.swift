@@ -103,6 +103,26 @@ struct ConnectionTests {
         #expect(client.belongsToThisProcess)
     }
 
+    @Test func `frames of one socket are of the peer of another`() throws {
+        let path = path
+        let program = Background { try ClientConnection(path: path, requiredPeer: nil) }
+        let original = try listener.accept()
+        let (ours, theirs) = try RawPeer.pair()
+        let server = try ServerConnection(ours, peerOf: original)
+        #expect(server.peer == .own)
+        #expect(server.process?.id == getpid())
+        #expect(server.peerGroups()?.first == getegid())
+        try server.greet()
+        let client = try ClientConnection(over: theirs.descriptor, greetedWithin: .seconds(20))
+        try client.send(Frame(message: [1], secrets: nil))
+        #expect(try server.receive(.request).content == [[1], []])
+        try server.send(Frame(message: [2], secrets: nil))
+        #expect(try client.receive(.answer, deadlineSeconds: 20).content == [[2], []])
+        // The program's own connection heard nothing of it.
+        try ServerConnection(original).greet()
+        _ = try program.value()
+    }
+
     /// The first forgery of the design: a child connects and becomes another program, its parent
     /// speaks on the descriptor that they share.
     @Test func `a parent cannot speak for its child`() throws {

@@ -205,6 +205,21 @@ struct FrameStreamTests {
         }
     }
 
+    @Test func `the first that speaks must be of the user that was named`() throws {
+        for (user, isForeign) in [(geteuid(), false), (geteuid() + 1, true)] {
+            let (ours, peer) = try RawPeer.pair()
+            let stream = FrameStream(ours, sender: nil, firstOf: user, nonce: RawFrame.nonce)
+            peer.say(RawFrame(message: [1]).bytes)
+            if isForeign {
+                #expect(throws: SocketError.foreignSender) {
+                    try stream.receive(Self.limits, within: nil)
+                }
+            } else {
+                #expect(try stream.receive(Self.limits, within: nil).content == [[1], []])
+            }
+        }
+    }
+
     /// A peer outside our pid namespace has the number 0, as has a sender of whom nothing is known.
     @Test(arguments: [PeerCredentials.own, PeerCredentials(pid: 0, user: 0, group: 0)])
     func `a sender the kernel does not name is foreign`(connected: PeerCredentials) throws {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-@testable import KeychainDaemon
+@testable import AuditStores
 import KeychainLinuxSystem
 import KeychainLocalSocket
 import SystemTestSupport
@@ -17,8 +17,9 @@ import Testing
     init() throws {
         folder = try ScratchFolder()
         listener = try Listener(recordsAt: folder("audit.sock"), mode: 0o600)
-        files = AuditFiles(path: folder("audit.sock")) { [said] word in
-            said.change { $0.append(word) }
+        let path = folder("audit.sock")
+        files = AuditFiles({ () throws(SocketError) in try RecordConnection(path: path) }) {
+            [said] word in said.change { $0.append(word) }
         }
     }
 
@@ -42,7 +43,7 @@ import Testing
     }
 
     private func reply(_ word: UInt8, to peer: Descriptor) {
-        let bytes = Array("KCAL".utf8) + [1, 0, word, 0]
+        let bytes = Array("KCAL".utf8) + [2, 0, word, 0]
         // Safe: sends the array.
         #expect(unsafe send(peer.number, bytes, bytes.count, 0) == bytes.count)
     }
@@ -56,7 +57,7 @@ import Testing
         append(#"{"a":1}"#, 1000)
         let (head, text) = try record(try listener.accept())
         #expect(text == #"{"a":1}"#)
-        #expect(head == Array("KCAL".utf8) + [1, 0, 0, 0, 0xe8, 3, 0, 0, 7, 0, 0, 0])
+        #expect(head == Array("KCAL".utf8) + [2, 0, 0, 0, 0xe8, 3, 0, 0, 7, 0, 0, 0])
     }
 
     @Test func `a long line goes out in several records`() throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
-@testable import KeychainDaemon
+@testable import AuditStores
 import KeychainModel
 @testable import KeychainRequestAudit
 import LoginManager

@@ -54,7 +54,7 @@ struct KeptKeysTests {
         #expect(login.vault.forgetAll())
         let spent = try KernelKeyring.read(login.ticket).count
         #expect(spent == 1)
-        #expect(!FileManager.default.fileExists(atPath: login.folder + "/private/vault-key"))
+        #expect(!login.keeper.hasKey)
         #expect(login.vault.lockState(of: keychain) == .locked)
         // The login lives on, and another unlock belongs to it.
         try login.unlock()
@@ -66,7 +66,7 @@ struct KeptKeysTests {
             new.matches(old), login.vault.vaultKey.now.key.bytes.matches(before.key.bytes)
         )
         #expect(!isOldTicket && !isOldKey)
-        #expect(FileManager.default.fileExists(atPath: login.folder + "/private/vault-key"))
+        #expect(login.keeper.hasKey)
     }
 
     @Test func `a login without a ticket has a new half after all keys were given up`() throws {

@@ -2,7 +2,7 @@
 import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
-@testable import KeychainDaemon
+@testable import PolicyLoading
 import KeychainPolicyEngine
 import SystemTestSupport
 import Testing

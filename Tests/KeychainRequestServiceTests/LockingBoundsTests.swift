@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-@testable import KeychainDaemon
+@testable import AdministratorFiles
 
 @Suite struct LockingBoundsTests {
     private func settings(_ text: String) throws(FileMistake) -> KeychainSettings {

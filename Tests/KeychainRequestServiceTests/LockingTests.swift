@@ -32,7 +32,8 @@ struct LockingTests {
         let said = said
         audit = AuditLog(folder: login.folder)
         locking = Locking(
-            vault: login.vault, sessions: login.sessions, screens: screens, evidence: evidence,
+            of: OpenLogin.user, vault: login.vault, sessions: login.sessions, screens: screens,
+            evidence: evidence,
             audit: audit
         ) { words in said.change { $0.append(words) } }
         // One without a key of root's, for tests without root.
@@ -160,6 +161,10 @@ struct LockingTests {
 
     @Test func `proofs end when the user's last login has, whether or not it was recorded`() {
         let user = Program.git.caller.user
+        let locking = Locking(
+            of: user, vault: login.vault, sessions: login.sessions, screens: screens,
+            evidence: evidence, audit: audit
+        ) { _ in }
         locking.handle(.userLeft(user + 1))
         #expect(remembersProofs)
         locking.handle(.userLeft(user))
@@ -173,7 +178,7 @@ struct LockingTests {
         try settle(sleep: false, screen: false)
         locking.handle(event)
         #expect(try state() == .locked)
-        #expect(said.value.last?.hasSuffix("all keys are gone") == true)
+        #expect(said.value.last?.hasSuffix("are gone") == true)
     }
 
     @Test func `a session that logind has ended is over, and no other`() throws {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AccountDatabase
 import CallerIdentity
 import Foundation
 import KeychainActivePolicy

@@ -2,7 +2,7 @@
 import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
-@testable import KeychainDaemon
+@testable import PolicyLoading
 import KeychainModel
 import KeychainPolicyEngine
 import KeychainRequestAudit
@@ -20,8 +20,11 @@ import Testing
     private func begin() -> AuditLog {
         let audit = AuditLog(folder: folder.path)
         let told = told
-        PolicyAnnouncement.begin(policy, audit) { signal, text in
+        let announcement = PolicyAnnouncement(audit) { signal, text in
             told.change { $0.append("\(signal): \(text)") }
+        }
+        policy.onReport { [policy] report in
+            announcement.announce(report, policy.now.judge.revision)
         }
         return audit
     }
@@ -48,8 +51,8 @@ import Testing
         let load = PolicyLoad(
             rules: 3, files: [PolicyLoad.File(path: "/etc/x.yaml", hash: "ab")],
             weakened: ["a by b"])
-        policy.tell(ActivePolicy.Report(text: "3 rules in force", load: load))
-        policy.tell(ActivePolicy.Report(isDegraded: true, text: "not taken"))
+        policy.tell(PolicyReport(text: "3 rules in force", load: load))
+        policy.tell(PolicyReport(isDegraded: true, text: "not taken"))
         let records = try records(audit)
         #expect(
             records.compactMap { $0["policy"] as? String } == ["0001020304ff.5", "0001020304ff.5"])
@@ -64,25 +67,17 @@ import Testing
     @Test func `each reading has a record of its own, however many there are`() throws {
         let audit = begin()
         for number in 0..<100 {
-            policy.tell(ActivePolicy.Report(text: "\(number) rules in force"))
+            policy.tell(PolicyReport(text: "\(number) rules in force"))
         }
         #expect(try records(audit).count == 100)
     }
 
     @Test func `each reading is told and recorded, as it went`() throws {
         let audit = begin()
-        policy.tell(ActivePolicy.Report(text: "3 rules in force"))
-        policy.tell(ActivePolicy.Report(isDegraded: true, text: "not taken"))
+        policy.tell(PolicyReport(text: "3 rules in force"))
+        policy.tell(PolicyReport(isDegraded: true, text: "not taken"))
         #expect(told.value == ["InForce: 3 rules in force", "Degraded: not taken"])
         #expect(
             try outcomes(audit) == ["loadPolicies allowed", "loadPolicies damagedPolicy"])
-    }
-
-    @Test func `what was read before is told, and nothing where there are no policies`() throws {
-        #expect(try outcomes(begin()).isEmpty && told.value.isEmpty)
-        policy.tell(ActivePolicy.Report(text: "3 rules in force"))
-        told.change { $0 = [] }
-        _ = begin()
-        #expect(told.value == ["InForce: 3 rules in force"])
     }
 }

@@ -2,10 +2,11 @@
 import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
-@testable import KeychainDaemon
+@testable import PolicyLoading
 import KeychainLinuxSystem
 import KeychainModel
 import KeychainPolicyEngine
+import KeychainRequestAudit
 import ProgramHandoff
 import SystemTestSupport
 import Testing
@@ -36,8 +37,10 @@ private struct LateStarter: ProgramStarter {
 
     init() throws {
         folder = try ScratchFolder()
-        try FileManager.default.createDirectory(
-            atPath: folder("rules"), withIntermediateDirectories: false)
+        for name in ["rules", "state"] {
+            try FileManager.default.createDirectory(
+                atPath: folder(name), withIntermediateDirectories: false)
+        }
         loader = PolicyLoader(
             starter: ScriptStarter(path: folder("compiler")),
             folders: [folder("none"), folder("rules")],
@@ -155,17 +158,6 @@ private struct LateStarter: ProgramStarter {
         try compiler(handsOver: Self.two)
         late.loadIfChanged()
         #expect(rules == 1 && policy.report.isDegraded)
-    }
-
-    @Test func `a request to read them again is answered by what came of it`() throws {
-        #expect(!policy.reload())
-        try compiler(handsOver: Self.one)
-        loader.start()
-        try compiler(handsOver: Self.two)
-        #expect(policy.reload())
-        #expect(rules == 2)
-        try compiler("exit 1")
-        #expect(!policy.reload())
     }
 
     // MARK: A start beside files that can't be used

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AccountDatabase
 @testable import CallerIdentity
 import Glibc
 @testable import KeychainDaemon

@@ -400,4 +400,52 @@ extension ItemQuery {
         #expect(own.names(of: geteuid()) == [.login])
         #expect(throws: RequestError.state(.noSuchKeychain)) { try own.id(.system, of: geteuid()) }
     }
+
+    @Test func `a folder that serves one user opens no other's keychains, nor the machine's`()
+        throws
+    {
+        let path = NSTemporaryDirectory() + "served-" + UUID().uuidString
+        let manager = FileManager.default
+        defer { try? manager.removeItem(atPath: path) }
+        try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
+        func folder(_ user: UInt32?) -> KeychainFolder {
+            KeychainFolder(path, layout: .folderPerUser, serving: user, accountName: { _ in "a" })
+        }
+        func protectors(_ folder: KeychainFolder) throws -> Protectors {
+            Protectors(
+                folder: folder, deviceKey: try Protectors.deviceKey(at: path + "/device.key"),
+                allowsDeviceProtector: true)
+        }
+        let all = try protectors(folder(nil))
+        for user: UInt32 in [0, 1000, 1001] { try all.create(.login, of: user, password: nil) }
+        try all.create(.system, of: 0, password: nil)
+
+        let roots = folder(0)
+        let users = folder(1000)
+        #expect(roots.hasSystemKeychain && roots.opensSystemKeychain)
+        #expect(users.hasSystemKeychain && !users.opensSystemKeychain)
+        #expect(try roots.keychain("system", of: 1000).isSystem)
+        #expect(try users.keychain(nil, of: 1000).user == 1000)
+        let system = KeychainID(user: 0, name: .system)
+        #expect(try users.id(.system, of: 1000) == system)
+        for opening: () throws -> OpenKeychain in [
+            { try users.keychain("system", of: 1000) }, { try users.keychain(system, for: 0) },
+            { try users.keychain(nil, of: 0) }, { try users.keychain(nil, of: 1001) },
+            { try roots.keychain(nil, of: 1000) },
+        ] {
+            #expect(throws: RequestError.failed(.notAvailable)) { _ = try opening() }
+        }
+        #expect(throws: RequestError.failed(.notAvailable)) {
+            _ = try users.removeOldFormerSecrets(of: system, now: 0)
+        }
+        try manager.removeItem(atPath: path + "/0")
+        #expect(throws: RequestError.failed(.notAvailable)) {
+            try protectors(users).create(.system, of: 0, password: nil)
+        }
+        #expect(!manager.fileExists(atPath: path + "/0"))
+        #expect(users.keychains() == [KeychainID(user: 1000, name: .login)])
+        #expect(users.filesBesideKeychains().keys.allSatisfy { $0.user == 1000 })
+        #expect(users.names(of: 1001).isEmpty && users.keychainsWithoutFile().isEmpty)
+        #expect(Set(folder(nil).keychains().map(\.user)) == [1000, 1001])
+    }
 }

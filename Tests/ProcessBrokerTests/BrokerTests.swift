@@ -25,13 +25,13 @@ private final class Broker {
     private let listener: Listener
     private var serving: Background<Void>?
 
-    init(for daemon: String) throws {
+    init(for programs: [String]) throws {
         folder = try ScratchFolder()
         path = folder("broker.sock")
         // As systemd passes it.
         own = try Listener(recordsAt: path, mode: 0o600)
         listener = try #require(Listener.inheritedRecords(dup(own.number)))
-        let server = BrokerServer(listener, for: daemon)
+        let server = BrokerServer(listener, for: programs)
         serving = Background { server.run() }
         looks = BrokerLooks(path: path) { [told] in told.note($0) }
     }
@@ -45,7 +45,7 @@ private final class Broker {
     deinit { stop() }
 }
 
-@Suite(.enabled(if: geteuid() == 0, "only root's keychaind is served"))
+@Suite(.enabled(if: geteuid() == 0, "only root's programs are served"))
 struct BrokerTests {
     private func sleeper() throws -> (child: ChildProcess, process: PinnedProcess) {
         let child = try ChildProcess(
@@ -55,7 +55,8 @@ struct BrokerTests {
     }
 
     private func broker() throws -> Broker {
-        try Broker(for: try #require(InstalledProgram.ownPath()))
+        // As keychain-worker is, which stands second.
+        try Broker(for: ["/usr/sbin/keychaind", try #require(InstalledProgram.ownPath())])
     }
 
     @Test func `a look by the broker tells what a look with own rights does`() throws {
@@ -80,8 +81,9 @@ struct BrokerTests {
         #expect(broker.looks.openExecutable(of: process) == nil)
     }
 
-    @Test func `no other program than keychaind is served`() throws {
-        let broker = try Broker(for: "/usr/sbin/keychaind")
+    @Test func `no other program than keychaind and its workers is served`() throws {
+        let broker = try Broker(
+            for: ["/usr/sbin/keychaind", "/usr/libexec/keychain/keychain-worker"])
         let (child, process) = try sleeper()
         defer { child.kill() }
         #expect(broker.looks.program(of: process) == nil)

@@ -7,21 +7,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool kc_installation_of(struct kc_installation *installation, const char *program,
+                        const char *name) {
+    char place[64];
+    (void)snprintf(place, sizeof place, "/libexec/keychain/%s", name);
+    size_t count = strlen(program);
+    size_t end = strlen(place);
+    if (count < end || count >= PATH_MAX / 2) return false;
+    int prefix = (int)(count - end);
+    if (strcmp(program + prefix, place) != 0) return false;
+    (void)snprintf(installation->folder, sizeof installation->folder, "%.*s/libexec/keychain",
+                   prefix, program);
+    (void)snprintf(installation->daemon, sizeof installation->daemon, "%.*s/sbin/keychaind", prefix,
+                   program);
+    (void)snprintf(installation->worker, sizeof installation->worker,
+                   "%.*s/libexec/keychain/keychain-worker", prefix, program);
+    return true;
+}
+
 bool kc_installation_find(struct kc_installation *installation, const char *own_name) {
     char own[PATH_MAX / 2];
-    char own_place[64];
-    (void)snprintf(own_place, sizeof own_place, "/libexec/keychain/%s", own_name);
     ssize_t count = readlink("/proc/self/exe", own, sizeof own);
-    ssize_t place = (ssize_t)strlen(own_place);
-    if (count < place || count >= (ssize_t)sizeof own) return false;
+    if (count < 0 || count >= (ssize_t)sizeof own) return false;
     own[count] = '\0';
-    int prefix = (int)(count - place);
-    if (strcmp(own + prefix, own_place) != 0) return false;
-    (void)snprintf(installation->folder, sizeof installation->folder, "%.*s/libexec/keychain",
-                   prefix, own);
-    (void)snprintf(installation->daemon, sizeof installation->daemon, "%.*s/sbin/keychaind", prefix,
-                   own);
-    return true;
+    return kc_installation_of(installation, own, own_name);
 }
 
 bool kc_installation_path(const struct kc_installation *installation, const char *name,

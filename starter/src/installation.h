@@ -10,9 +10,15 @@ struct kc_installation {
     // The folder of the programs that others start.
     char folder[PATH_MAX];
     char daemon[PATH_MAX];
+    // What keychaind starts for each user.
+    char worker[PATH_MAX];
 };
 
-// Finds it by the path of this very program, which ends in libexec/keychain/ and its name.
+// The one that the program at the path belongs to: the path ends in libexec/keychain/ and the name.
+bool kc_installation_of(struct kc_installation *installation, const char *program,
+                        const char *name);
+
+// The same for this very program.
 bool kc_installation_find(struct kc_installation *installation, const char *own_name);
 
 // The path of a program of the folder. False where it is too long.

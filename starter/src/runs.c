@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    // keychaind sends its request right after connecting.
+    // keychaind and its workers send their request right after connecting.
     REQUEST_MS = 2000,
     // The time after which a child that has not ended yet is killed again.
     AGAIN_MS = 1000,
@@ -178,13 +178,18 @@ static struct run *free_place(void) {
     return NULL;
 }
 
+static bool is_keychaind_or_worker(int connection, const struct kc_installation *installation) {
+    return kc_peer_runs(connection, installation->daemon) ||
+           kc_peer_runs(connection, installation->worker);
+}
+
 static void welcome(int listener, const struct kc_installation *installation) {
     struct run *run = free_place();
     if (run == NULL) return;
     int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) return;
     *run = (struct run){connection, -1, NULL, 0, now_ms() + REQUEST_MS};
-    if (!kc_peer_runs(connection, installation->daemon)) refuse(run, KC_START_NOT_ALLOWED);
+    if (!is_keychaind_or_worker(connection, installation)) refuse(run, KC_START_NOT_ALLOWED);
 }
 
 static void look_at(struct run *run, short connection, short child,
@@ -199,7 +204,7 @@ static void look_at(struct run *run, short connection, short child,
     }
     bool is_late = now_ms() >= run->deadline;
     if (run->child >= 0) {
-        // A readable connection means that keychaind has hung up, as it sends nothing more.
+        // A readable connection means that its peer has hung up, as it sends nothing more.
         if (connection != 0 || is_late) {
             kc_child_kill(run->child);
             hang_up(run);

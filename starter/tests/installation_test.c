@@ -85,8 +85,34 @@ static bool paths(void) {
     return true;
 }
 
+static bool found(void) {
+    static struct kc_installation installation;
+    HOLDS(kc_installation_of(&installation, "/opt/a/libexec/keychain/keychain-audit",
+                             "keychain-audit"));
+    HOLDS(strcmp(installation.folder, "/opt/a/libexec/keychain") == 0);
+    HOLDS(strcmp(installation.daemon, "/opt/a/sbin/keychaind") == 0);
+    HOLDS(strcmp(installation.worker, "/opt/a/libexec/keychain/keychain-worker") == 0);
+    HOLDS(kc_installation_of(&installation, "/libexec/keychain/keychain-audit", "keychain-audit"));
+    HOLDS(strcmp(installation.daemon, "/sbin/keychaind") == 0);
+    return true;
+}
+
 static bool elsewhere(void) {
-    struct kc_installation installation;
+    static struct kc_installation installation;
+    static char longest[PATH_MAX];
+    static const char *const others[] = {
+        "",
+        "keychain-audit",
+        "/libexec/keychain/keychain-auth",
+        "/opt/libexec/keychain/keychain-audit (deleted)",
+        "/opt/otherlibexec/keychain/keychain-audit",
+        "/opt/libexec/keychain-audit",
+    };
+    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
+        HOLDS(!kc_installation_of(&installation, others[index], "keychain-audit"));
+    memset(longest, 'a', sizeof longest - 1);
+    memcpy(longest + PATH_MAX / 2, "/libexec/keychain/keychain-audit", 33);
+    HOLDS(!kc_installation_of(&installation, longest, "keychain-audit"));
     HOLDS(!kc_installation_find(&installation, "keychain-starter"));
     return true;
 }
@@ -105,6 +131,7 @@ int main(void) {
         {"a link, a folder, a relative path and nothing at all are no program", other_things},
         {"a program that is not there is told from one that is not trusted", missing},
         {"a program lies in the installation's folder", paths},
+        {"an installation has its programs where its prefix says", found},
         {"a program elsewhere belongs to no installation", elsewhere},
         {"a service without a file is none", services},
     };

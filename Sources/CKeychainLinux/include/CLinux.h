@@ -55,6 +55,9 @@ uint8_t kc_load_byte(const uint8_t *byte);
 /// unread in a connection is closed with the connection.
 void kc_close_peer(int socket);
 
+/// The same for a copy of a peer's connection, which goes on where there is another one.
+void kc_close_copy(int socket);
+
 /// Closes any socket without waiting, at the cost of a thread: only the exit of a thread does not
 /// linger. The thread has a descriptor table of its own, so that its copy is the last.
 void kc_close_held(int socket);
@@ -207,6 +210,9 @@ int kc_reap(int pidfd, int *code);
 int kc_exec_adding(const char *program, char *const argv[], const char *const added[],
                    size_t count);
 
+/// What ps(1) calls this process: 15 bytes of the name are kept.
+void kc_name_process(const char *name);
+
 /// Starts a program with exactly the given descriptors (source[i] becomes target[i]; of 0-2, those
 /// not given are /dev/null if `quiet`, else this process's), and without a group that only this
 /// program's file gives. It ends with its parent. Returns 0, else an errno.
@@ -222,17 +228,17 @@ int kc_limit(uint64_t memory, uint64_t locked, uint64_t seconds);
 /// descriptors stay usable. 0, also where the kernel has no Landlock, or -1.
 int kc_forbid_files(void);
 
-/// The same for a process that appends to files of no more than `longest` bytes and lives long: its
-/// memory is bounded, and its processor time is not. 0 or -1.
-int kc_limit_to_appending(uint64_t longest);
+/// The same for a process that appends to files of no more than `longest` bytes, has so many
+/// descriptors and lives long: its memory is bounded, and its processor time is not. 0 or -1.
+int kc_limit_to_appending(uint64_t longest, uint64_t descriptors);
 
 /// The same as `kc_forbid_files`, except that files in the folder can be made, written to and
 /// renamed. 0 or -1.
 int kc_forbid_files_but_appending(int folder);
 
-/// From now on any system call ends the process, except those for receiving and sending, for
-/// opening a name in the folder with the flags `opening`, writing there, renaming there, and the
-/// exit. 0 or -1.
+/// From now on any system call ends the process, except those for waiting, receiving, also of
+/// descriptors, and sending, for opening a name in the folder with the flags `opening`, writing
+/// there, renaming there, the time, and the exit. 0 or -1.
 int kc_allow_only_appending(int folder, int opening);
 
 /// From now on any system call ends the process, except those for reading at a place, writing,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How /proc hides processes from programs like keychaind, which have root's group and no capability
+/// How /proc hides processes from programs like a worker, which have root's group and no capability
 /// (proc(5), hidepid=).
 struct HiddenProcesses: Equatable {
     let option: String

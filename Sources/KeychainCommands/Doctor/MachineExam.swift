@@ -14,7 +14,7 @@ struct MachineExam {
     private static let patience = 3.0
 
     var findings: [Finding] {
-        [authenticator, broker, starter, audit, prompter] + services
+        [authenticator, found(.worker), found(.broker), starter, found(.audit), prompter] + services
             + [hiddenProcesses, vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
@@ -32,32 +32,12 @@ struct MachineExam {
         return Finding(.machine, .fine, "keychain-auth is installed")
     }
 
-    /// It hears keychaind alone, and tells all others nothing.
-    private var broker: Finding {
-        let program =
-            InstalledProgram.sibling("../libexec/keychain/keychain-broker") ?? "keychain-broker"
-        guard InstalledProgram.isTrusted(program) else {
-            return Finding(
-                .machine, .trouble,
-                "\(program) is missing, or not root's alone: no program is answered",
-                remedy: "Install the package again.")
-        }
-        let path = Self.runtimeFolder + "/broker.sock"
-        do throws(SocketError) { _ = try RecordConnection(path: path) } catch {
-            guard error == .system(EACCES) else {
-                return Finding(
-                    .machine, .trouble,
-                    "keychain-broker does not listen on \(path): no program is answered",
-                    remedy: """
-                        systemctl start keychain-broker.socket; without systemd, start keychaind \
-                        anew.
-                        """)
-            }
-        }
-        return Finding(.machine, .fine, "keychain-broker looks at the programs that ask")
+    private func found(_ program: ListeningProgram) -> Finding {
+        let file = InstalledProgram.sibling("../libexec/keychain/" + program.name)
+        return program.finding(program: file ?? program.name, folder: Self.runtimeFolder)
     }
 
-    /// keychaind has no right to see what /proc hides.
+    /// No worker has a right to see what /proc hides.
     private var hiddenProcesses: Finding? {
         let mounts = KernelFile.read("/proc/self/mountinfo", limit: Self.longestMounts) ?? []
         guard let hiding = HiddenProcesses(mounts: String(decoding: mounts, as: UTF8.self)) else {
@@ -65,13 +45,17 @@ struct MachineExam {
         }
         return Finding(
             .machine, .trouble,
-            "/proc hides processes (\(hiding.option)): keychaind can tell no program from others",
+            "/proc hides processes (\(hiding.option)): no program can be told from others",
             remedy: hiding.group.map {
-                "systemctl edit keychaind.service, with SupplementaryGroups=\($0) in [Service]."
+                """
+                systemctl edit keychaind.service keychain-worker@.service, with \
+                SupplementaryGroups=\($0) in [Service].
+                """
             } ?? "Mount /proc without it, or with hidepid=invisible and gid=.")
     }
 
-    /// It hears keychaind alone, and tells all others of root's so; users see that its socket is there.
+    /// It hears keychaind and its workers, and tells all others of root's so; users see that its
+    /// socket is there.
     private var starter: Finding {
         let path = Self.runtimeFolder + "/starter.sock"
         switch Self.lack(at: path) {
@@ -91,31 +75,6 @@ struct MachineExam {
             )
         }
         return Finding(.machine, .fine, "keychain-starter starts what works for keychaind")
-    }
-
-    /// It hears one connection of keychaind's, and answers no other meanwhile.
-    private var audit: Finding {
-        let program =
-            InstalledProgram.sibling("../libexec/keychain/keychain-audit") ?? "keychain-audit"
-        guard InstalledProgram.isTrusted(program) else {
-            return Finding(
-                .machine, .trouble,
-                "\(program) is missing, or not root's alone: nothing is recorded",
-                remedy: "Install the package again.")
-        }
-        let path = Self.runtimeFolder + "/audit.sock"
-        do throws(SocketError) { _ = try RecordConnection(path: path) } catch {
-            guard error == .system(EACCES) else {
-                return Finding(
-                    .machine, .trouble,
-                    "keychain-audit does not listen on \(path): nothing is recorded",
-                    remedy: """
-                        systemctl start keychain-audit.socket; without systemd, start keychaind \
-                        anew.
-                        """)
-            }
-        }
-        return Finding(.machine, .fine, "keychain-audit keeps the records of requests")
     }
 
     /// Why there is no reply.
@@ -190,27 +149,28 @@ struct MachineExam {
         }
     }
 
+    /// Without systemd each user's key has a file.
     private var vaultKey: Finding? {
         guard geteuid() == 0 else { return nil }
         let folder = Self.runtimeFolder + "/private"
-        let path = folder + "/vault-key"
-        guard FileStatus(path) != nil else {
+        let keys = FolderNames.all(in: folder).filter { $0.hasPrefix("vault-key-") }.sorted()
+        guard !keys.isEmpty else {
             return Finding(
-                .machine, .fine, "systemd keeps the key of this boot while keychaind restarts")
+                .machine, .fine, "systemd keeps the keys of this boot while keychaind restarts")
         }
-        for path in [folder, path] {
+        for path in [folder] + keys.map({ folder + "/" + $0 }) {
             guard let status = FileStatus(path), status.owner == 0, status.mode & 0o077 == 0 else {
                 return Finding(
                     .machine, .trouble,
-                    "\(path), the key of this boot or its folder, is not closed to others",
+                    "\(path), a key of this boot or such keys' folder, is not closed to others",
                     remedy: "chown root \(path) && chmod go= \(path)")
             }
         }
         return Finding(
-            .machine, .note, "the key of this boot lies in a file of \(folder)",
+            .machine, .note, "the keys of this boot lie in files of \(folder)",
             remedy: """
-                systemd keeps it where it has started keychaind, with FileDescriptorStoreMax= in the \
-                unit.
+                systemd keeps them where it has started keychaind, with FileDescriptorStoreMax= in \
+                the unit.
                 """)
     }
 

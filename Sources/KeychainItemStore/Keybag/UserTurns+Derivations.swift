@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 
 extension UserTurns {
     /// The key derivations of the process. Each takes 64 MiB at most, and about a quarter of a
@@ -7,5 +7,5 @@ extension UserTurns {
     /// alone never takes every turn.
     ///
     /// A turn is one derivation and nothing else: a file that is slow to write holds no turn.
-    static let derivations = UserTurns(atOnce: 2)
+    package static let derivations = UserTurns(atOnce: 2)
 }

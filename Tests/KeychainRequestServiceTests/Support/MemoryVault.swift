@@ -32,9 +32,12 @@ final class MemoryVault: KeyVault {
     private let protectors: Protectors
     private let state: Mutex<State>
 
-    init(_ protectors: Protectors, login: Bundles) {
+    /// Without a login keychain nothing is open yet.
+    init(_ protectors: Protectors, login: Bundles? = nil) {
         self.protectors = protectors
-        state = Mutex(State(bundles: [.login: login], open: [.login]))
+        state = Mutex(
+            login.map { State(bundles: [.login: $0], open: [.login]) }
+                ?? State(bundles: [:], open: []))
     }
 
     /// How often a request has taken keys.

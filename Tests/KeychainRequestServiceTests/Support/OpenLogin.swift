@@ -34,6 +34,7 @@ final class OpenLogin: Sendable {
     let protectors: Protectors
     let keychains: KeychainFolder
     let pending = PendingUnlocks()
+    let keeper = KeeperOfTest()
     let ticket: KeySerial
     private let leader: Mutex<Process>
 
@@ -50,7 +51,7 @@ final class OpenLogin: Sendable {
             allowsDeviceProtector: false, keys: keys)
         vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: try VaultKey(kept: nil, folder: folder + "/private"), pending: pending,
+            vaultKey: VaultKey(nil, keeper: keeper), pending: pending,
             bounds: KeychainSettings(locksOnSleep: false, locksWithScreen: false))
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
@@ -244,4 +245,18 @@ final class RefusingAuthenticator: Authenticator {
         count.withLock { $0 += 1 }
         throw .refused(.cancelled)
     }
+}
+
+/// Stands for keychaind, which keeps a user's vault key.
+final class KeeperOfTest: VaultKeyKeeper {
+    private let isKept = Mutex(false)
+
+    var hasKey: Bool { isKept.withLock { $0 } }
+
+    func keep(_ key: borrowing SecretBytes) -> ServiceStatus.VaultKeyPlace? {
+        isKept.withLock { $0 = true }
+        return .file
+    }
+
+    func forget() { isKept.withLock { $0 = false } }
 }

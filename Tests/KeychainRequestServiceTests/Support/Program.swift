@@ -26,6 +26,8 @@ struct Program: Client {
     let notes = RequestNotes()
     /// The process that brings it.
     var deputy: Int32?
+    /// Where the machine's keychain is open, if not in the process that serves the program.
+    var machine: (any MachineSearch)?
     /// Ends when another program takes the process over.
     let isSame = Flag()
     let path: String

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AccountDatabase
 import CallerIdentity
 import KeychainLinuxSystem
 import KeychainLocalSocket
@@ -16,6 +17,7 @@ final class ServerInMemory {
     let world: ServiceInMemory
     let resolver: CallerResolver
     let directory: CallerFacts.Directory
+    let server: RequestServer
     private let folder: ScratchFolder
     private let listener: Listener
     private let serving: Background<Void>
@@ -39,6 +41,7 @@ final class ServerInMemory {
             prompters: PrompterRegistry(),
             programs: .init(
                 prompter: "/no/such/keychain-prompter", deputy: "/no/such/keychain-secrets"))
+        self.server = server
         serving = Background { server.run() }
     }
 

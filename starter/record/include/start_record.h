@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keychaind and keychain-starter say to each other, defined once for both.
+// What keychaind and its workers say to keychain-starter and hear from it, defined once for all.
 //
 //     request  magic u32 | version u16 | program u16 | user u32, then, by program:
 //              authentication  service [48] | account [256] | asker [256]
@@ -75,7 +75,7 @@ enum kc_start_word {
     // Refusals. The record, or what came with it, is none of this version.
     KC_START_BAD_REQUEST = 0x8001,
     KC_START_OTHER_VERSION = 0x8002,
-    // The peer is not this installation's keychaind.
+    // The peer is neither this installation's keychaind nor a worker of it.
     KC_START_NOT_ALLOWED = 0x8003,
     // PAM has no file for the service.
     KC_START_NO_SERVICE = 0x8004,

@@ -4,10 +4,21 @@ package import KeychainModel
 /// The administrator's bounds on every keychain's automatic locking: one setting per line, named as
 /// in `keychainctl settings`. Without the file there are no bounds.
 package enum LockingBounds {
+    package static let path = "/etc/keychain/locking.conf"
+
     package static func file(
         _ path: String
     ) throws(FileMistake) -> AdministratorFile<KeychainSettings> {
         try AdministratorFile(path) { lines throws(FileMistake) in try settings(lines) }
+    }
+
+    /// `fallback` are the bounds while the file has a mistake.
+    package static func file(
+        _ path: String, orElse fallback: KeychainSettings, _ log: (String) -> Void
+    ) -> AdministratorFile<KeychainSettings> {
+        AdministratorFile(path, orElse: fallback, log) { lines throws(FileMistake) in
+            try settings(lines)
+        }
     }
 
     static func settings(_ lines: [FileLine]) throws(FileMistake) -> KeychainSettings {

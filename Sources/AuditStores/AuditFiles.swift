@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AuditHandoff
 internal import KeychainLinuxSystem
-internal import KeychainLocalSocket
+package import KeychainLocalSocket
 internal import KeychainRequestAudit
 internal import Synchronization
 
@@ -9,7 +9,7 @@ internal import Synchronization
 /// when `append` returns, and is kept here until its reply says that it is in the file: a
 /// `keychain-audit` that ends gets it once more, so that a line may stand twice. While none answers,
 /// lines wait for it, and are counted as lost beyond a limit.
-final class AuditFiles: AuditStore {
+package final class AuditFiles: AuditStore {
     fileprivate static let mostBytes = 8 * 1024 * 1024
     /// The most waiting bytes of one user, so that there is room for other users' records.
     static let mostBytesOfUser = 512 * 1024
@@ -39,18 +39,21 @@ final class AuditFiles: AuditStore {
         var isEnding = false
     }
 
-    private let path: String
+    /// Gives a new connection to keychain-audit.
+    package typealias Connections = @Sendable () throws(SocketError) -> RecordConnection
+
+    private let connect: Connections
     private let log: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// Connects to the socket at the path, now and whenever the connection ends.
-    init(path: String, log: @escaping @Sendable (String) -> Void) {
-        self.path = path
+    /// Connects now, and whenever the connection ends.
+    package init(_ connect: @escaping Connections, log: @escaping @Sendable (String) -> Void) {
+        self.connect = connect
         self.log = log
         if !DetachedThread.start({ [self] in run() }) { complain("there is no thread for it") }
     }
 
-    func append(_ line: [UInt8], of user: UInt32, records: Int) {
+    package func append(_ line: [UInt8], of user: UInt32, records: Int) {
         guard let parts = LineRecord.records(of: line.dropLast(), user: user) else {
             return lose(records, of: user, "a record is too long")
         }
@@ -64,11 +67,11 @@ final class AuditFiles: AuditStore {
         if !fits { lose(records, of: user, "it takes no records") }
     }
 
-    func takeLost(of user: UInt32) -> Int {
+    package func takeLost(of user: UInt32) -> Int {
         state.withLock { $0.lost.removeValue(forKey: user) ?? 0 }
     }
 
-    func finish() {
+    package func finish() {
         let end = ContinuousClock.now + Self.lastPatience
         while state.withLock({ !$0.lines.isEmpty }), ContinuousClock.now < end {
             Wait.pause(milliseconds: Self.lastPauseMilliseconds)
@@ -95,7 +98,7 @@ final class AuditFiles: AuditStore {
     }
 
     private func serve() throws(SocketError) {
-        let connection = try RecordConnection(path: path)
+        let connection = try connect()
         let isEnding = state.withLock { state in
             state.connection = connection
             state.send()
@@ -136,7 +139,7 @@ final class AuditFiles: AuditStore {
         guard isFirst else { return }
         log(
             """
-            keychain-audit, on \(path), keeps no records (\(why)); they wait or are lost, and the \
+            keychain-audit keeps no records (\(why)); they wait or are lost, and the \
             next record of their user counts them
             """)
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
+package import KeychainRequestAudit
 internal import Dispatch
-internal import LoginManager
+package import LoginManager
 internal import Synchronization
 
 /// The journal's copy of the audit records. A slow journal delays no request: records that it does
 /// not take in time are dropped from the copy. The file has all of them.
-final class AuditJournal: AuditSink {
+package final class AuditJournal: AuditSink {
     private static let mostWaiting = 1000
     /// The most waiting records of one user, so that a slow journal keeps room for other users'
     /// records.
@@ -19,9 +19,11 @@ final class AuditJournal: AuditSink {
     private let waiting = Mutex<[UInt32: Int]>([:])
 
     /// `send` may block.
-    init(send: @escaping @Sendable ([Journal.Field]) -> Void = Journal.send) { self.send = send }
+    package init(send: @escaping @Sendable ([Journal.Field]) -> Void = Journal.send) {
+        self.send = send
+    }
 
-    func append(_ record: AuditRecord) {
+    package func append(_ record: AuditRecord) {
         guard begin(record.user) else { return }
         queue.async(group: sending) { [self] in
             send(record.journalFields)
@@ -47,5 +49,5 @@ final class AuditJournal: AuditSink {
     }
 
     /// Waits briefly for the last records, before the process ends.
-    func finish() { _ = sending.wait(timeout: .now() + Self.lastPatience) }
+    package func finish() { _ = sending.wait(timeout: .now() + Self.lastPatience) }
 }

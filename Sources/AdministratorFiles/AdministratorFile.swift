@@ -21,6 +21,21 @@ package final class AdministratorFile<Value: Sendable>: Sendable {
         value = ShortLock(try meaning(FileLine.all(of: path)))
     }
 
+    /// The same where the process can't do without: a malformed file counts as `fallback`, until it is
+    /// mended.
+    init(
+        _ path: String, orElse fallback: Value, _ log: (String) -> Void,
+        _ meaning: @escaping @Sendable ([FileLine]) throws(FileMistake) -> Value
+    ) {
+        self.path = path
+        self.meaning = meaning
+        seen = Mutex(FileStatus(path))
+        do { value = ShortLock(try meaning(FileLine.all(of: path))) } catch {
+            log("\(error)")
+            value = ShortLock(fallback)
+        }
+    }
+
     package var now: Value { value.withLock { $0 } }
 
     /// Reads a changed file again. Where the new text is malformed, the old value stays in force.

@@ -7,6 +7,8 @@
 /// another person. Only an administrator knows whether an account was renamed or its number
 /// reassigned.
 package struct RenamedAccounts: Sendable {
+    package static let path = "/etc/keychain/renamed-accounts"
+
     private let former: [String: String]
 
     package static func file(
@@ -14,6 +16,17 @@ package struct RenamedAccounts: Sendable {
     ) throws(FileMistake) -> AdministratorFile<RenamedAccounts> {
         try AdministratorFile(path) { lines throws(FileMistake) in try RenamedAccounts(lines) }
     }
+
+    /// While the file has a mistake, no account was renamed.
+    package static func file(
+        _ path: String, _ log: (String) -> Void
+    ) -> AdministratorFile<RenamedAccounts> {
+        AdministratorFile(path, orElse: RenamedAccounts(former: [:]), log) {
+            lines throws(FileMistake) in try RenamedAccounts(lines)
+        }
+    }
+
+    private init(former: [String: String]) { self.former = former }
 
     init(_ lines: [FileLine]) throws(FileMistake) {
         var former: [String: String] = [:]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
-package import KeychainActivePolicy
 internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainPolicyEngine
+package import KeychainRequestAudit
 internal import KeychainSecrets
 package import ProgramHandoff
 internal import Synchronization
@@ -21,9 +21,8 @@ package final class PolicyLoader: Sendable {
 
     private let compiler: PolicyCompiler
     private let folders: [String]
-    private let stateFolder: String
     private let kept: LastGoodPolicies
-    private let policy: ActivePolicy
+    private let policy: any PolicyTaker
     private let log: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "policies")
     private let watching = Mutex<Watching>(Watching())
@@ -48,12 +47,12 @@ package final class PolicyLoader: Sendable {
 
     /// Later folders override earlier ones.
     package init(
-        starter: any ProgramStarter, folders: [String], stateFolder: String, policy: ActivePolicy,
+        starter: any ProgramStarter, folders: [String], stateFolder: String,
+        policy: any PolicyTaker,
         log: @escaping @Sendable (String) -> Void
     ) {
         compiler = PolicyCompiler(starter: starter)
         self.folders = folders
-        self.stateFolder = stateFolder
         kept = LastGoodPolicies(stateFolder: stateFolder, mostLevels: folders.count)
         self.policy = policy
         self.log = log
@@ -61,9 +60,6 @@ package final class PolicyLoader: Sendable {
 
     /// Loads policies at the start, before any is in force.
     package func start() {
-        // Where the folder can't be made, the daemon itself reports that.
-        try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
-        policy.onReload { [weak self] in self?.load() ?? false }
         watching.withLock { $0.seen = state() }
         guard let mistake = turn.withLock({ _ in takeUp() }) else { return }
         if let bundle = kept.bundle {
@@ -138,7 +134,7 @@ package final class PolicyLoader: Sendable {
             let load = use(bundle, of: present)
             kept.keep(bundle)
             let text = "\(bundle.policy.statementCount) rules in force\n\(bundle.summary)"
-            tell(ActivePolicy.Report(text: text, load: load))
+            tell(PolicyReport(text: text, load: load))
             watching.withLock { $0.isDue = false }
             return nil
         } catch {
@@ -161,10 +157,10 @@ package final class PolicyLoader: Sendable {
     /// Reports that the policies in force differ from the files.
     private func tell(_ parts: String..., of load: PolicyLoad? = nil) {
         let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
-        tell(ActivePolicy.Report(isDegraded: true, text: text, load: load))
+        tell(PolicyReport(isDegraded: true, text: text, load: load))
     }
 
-    private func tell(_ report: ActivePolicy.Report) {
+    private func tell(_ report: PolicyReport) {
         policy.tell(report)
         log("policies: " + report.text)
     }
@@ -178,7 +174,7 @@ package final class PolicyLoader: Sendable {
         }
         let revision = PolicyRevision(
             hash: KeyedHash.fingerprint(bundle.policy.snapshot), number: number)
-        policy.use(ActivePolicy.Pair(bundle.policy, reach: bundle.reach, revision: revision))
+        policy.use(bundle, revision)
         let files = bundle.sources.filter { folders.indices.contains($0.level) }.map { file in
             PolicyLoad.File(
                 path: "\(folders[file.level])/\(file.name)",

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+package import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainRequestAudit
+package import KeychainSecrets
+package import LoginManager
+internal import Synchronization
+internal import WorkerHandoff
+
+/// The worker processes, one for each user who is served: starts them, passes connections on, and
+/// tells them what happens to the machine.
+package final class Workers: Sendable {
+    /// Workers that have lasted so long are no failures.
+    private static let lasting: Duration = .seconds(600)
+    private static let longestPause = 300
+    /// logind waits for five seconds.
+    private static let patienceOfSleep = DispatchTimeInterval.milliseconds(4000)
+    private static let patienceForPolicies = DispatchTimeInterval.seconds(5)
+    /// A question is shown for 60 seconds at most.
+    private static let patienceForQuestions = DispatchTimeInterval.seconds(62)
+    private static let patienceForEnds: Duration = .seconds(8)
+
+    /// What keychaind is started with.
+    package struct Plan: Sendable {
+        let folders: (state: String, runtime: String)
+        let credentials: [String: HeldSecret]
+        package var hasTPM = false
+        package var hasSecurityKeys = false
+        let log: @Sendable (String) -> Void
+
+        package init(
+            stateFolder: String, runtimeFolder: String, credentials: [String: HeldSecret],
+            log: @escaping @Sendable (String) -> Void
+        ) {
+            folders = (stateFolder, runtimeFolder)
+            self.credentials = credentials
+            self.log = log
+        }
+    }
+
+    private struct State {
+        var workers: [UInt32: Worker] = [:]
+        /// How often the user's worker has failed since it last lasted.
+        var failures: [UInt32: Int] = [:]
+        /// Users with connections.
+        var busy: Set<UInt32> = []
+        var isEnding = false
+    }
+
+    private let plan: Plan
+    private let socket: String
+    private let supplies: WorkerSupplies
+    private let vaultKeys: VaultKeys
+    private let audit: AuditSockets
+    private let turns = Turns()
+    private let acknowledgements = Acknowledgements()
+    /// How policies are read again.
+    private struct Reload {
+        let run: @Sendable () -> Bool
+    }
+    private let reload = Mutex<Reload?>(nil)
+    private let state = Mutex(State())
+    /// Of the few orders that wait for all workers.
+    private let waiting = DispatchQueue(label: "workers", attributes: .concurrent)
+
+    package init(_ plan: Plan, vaultKeys: VaultKeys, audit: AuditSockets) throws(SystemError) {
+        self.plan = plan
+        self.vaultKeys = vaultKeys
+        self.audit = audit
+        socket = plan.folders.runtime + "/" + ServiceFolder.workerSocket
+        let deviceKey = try DeviceKeyFile.key(
+            at: plan.folders.state + "/" + ServiceFolder.deviceKey)
+        supplies = try WorkerSupplies(
+            folders: plan.folders, deviceKey: deviceKey, credentials: plan.credentials)
+    }
+
+    /// Starts the workers of users whose keychains an earlier run left open: they lock them in time.
+    package func begin() {
+        for user in vaultKeys.users { wake(user) }
+    }
+
+    /// Sets how policies are read again when root's worker asks for it.
+    package func onReload(_ reload: @escaping @Sendable () -> Bool) {
+        self.reload.withLock { $0 = Reload(run: reload) }
+    }
+
+    // MARK: Connections
+
+    /// Passes the connection to the worker of the user, which is started where there is none. Where
+    /// too many are on their way already, it is closed.
+    func pass(_ connection: PassedConnection, to user: UInt32) {
+        guard let worker = worker(of: user, with: connection) else { return }
+        if !worker.pass(connection) { connection.socket?.refuse() }
+    }
+
+    /// Starts the user's worker where there is none, to look after the user's files.
+    func wake(_ user: UInt32) { _ = worker(of: user, with: nil) }
+
+    /// The number of workers that were started to look after files, and have had no connection.
+    var countForUpkeep: Int { state.withLock { $0.workers.values.count { $0.isForUpkeep } } }
+
+    /// Users whose workers run.
+    package var users: Set<UInt32> { state.withLock { Set($0.workers.keys) } }
+
+    /// The user's worker; nil where it is new and gets the connection as it starts, or where
+    /// keychaind ends.
+    private func worker(of user: UInt32, with connection: PassedConnection?) -> Worker? {
+        let (known, new) = state.withLock { state -> (Worker?, Worker?) in
+            if let known = state.workers[user] { return (known, nil) }
+            guard !state.isEnding else { return (nil, nil) }
+            let new = Worker(user, connection.map { [$0] } ?? [])
+            state.workers[user] = new
+            return (nil, new)
+        }
+        if let new { start(new, after: .zero) }
+        return known
+    }
+
+    private func start(_ worker: Worker, after pause: Duration) {
+        let user = worker.user
+        worker.start(at: socket, after: pause) { [self] in
+            var beginning = WorkerOrder.Beginning(user: user)
+            beginning.hasTPM = plan.hasTPM
+            beginning.hasSecurityKeys = plan.hasSecurityKeys
+            beginning.isForUpkeep = worker.isForUpkeep
+            return supplies.all(for: beginning, vaultKeys.key(of: user))
+        } handle: { [self] report, passed in
+            handle(report, passed, from: worker)
+        } ended: { [self] end in
+            ended(worker, end)
+        }
+    }
+
+    private func ended(_ worker: Worker, _ end: Worker.End) {
+        let user = worker.user
+        turns.endAll(of: user)
+        let (next, pause) = state.withLock { state -> (Worker?, Int) in
+            state.workers[user] = nil
+            state.busy.remove(user)
+            if end.wasTold || end.lasted >= Self.lasting { state.failures[user] = nil }
+            if !end.wasTold { state.failures[user, default: 0] += 1 }
+            let failures = state.failures[user] ?? 0
+            // One that failed may have left keychains open, which are to be locked in time.
+            let isNeeded =
+                !end.connections.isEmpty || (!end.wasTold && vaultKeys.key(of: user) != nil)
+            guard isNeeded, !state.isEnding else { return (nil, 0) }
+            let next = Worker(user, end.connections)
+            state.workers[user] = next
+            return (next, Self.pause(after: failures))
+        }
+        acknowledgements.ended(user)
+        if next == nil { for connection in end.connections { connection.socket?.refuse() } }
+        tellWhetherSeveral()
+        if !end.wasTold {
+            let why = end.error.map { "\($0)" } ?? "there is no thread for it"
+            plan.log("the worker of uid \(user) ended by itself (\(why))")
+        }
+        guard let next else { return }
+        start(next, after: .seconds(pause))
+    }
+
+    /// Seconds before the next start: 0, 1, 2, 4 … 300. So a user who ends the own worker guesses no
+    /// faster than the pauses after wrong guesses allow.
+    private static func pause(after failures: Int) -> Int {
+        failures < 2 ? 0 : min(1 << min(failures - 2, 10), longestPause)
+    }
+
+    // MARK: What workers report
+
+    private func handle(_ report: WorkerReport, _ passed: Descriptor?, from worker: Worker) {
+        let user = worker.user
+        func answer(_ id: UInt32, _ value: UInt32, passing descriptor: Descriptor? = nil) {
+            worker.tell([Handover(.answer(id: id, value: value), passing: descriptor)])
+        }
+        switch report {
+        case .done(let id): acknowledgements.done(id, by: user)
+        case .turn(let id, let work):
+            turns.ask(work, for: user) {
+                worker.tell([Handover(.answer(id: id, value: 1))])
+            }
+        case .turnEnd(let work): turns.end(work, of: user)
+        case .keepVaultKey(let id):
+            let place = passed.flatMap { vaultKeys.keep($0, of: user) }
+            answer(id, UInt32(place?.rawValue ?? 0))
+        case .forgetVaultKey(let id):
+            vaultKeys.forget(user)
+            answer(id, 1)
+        case .audit(let id): answer(id, 1, passing: try? audit.connection(for: user))
+        case .reload(let id):
+            // Policies are every user's.
+            guard user == 0 else { return answer(id, 0) }
+            waiting.async { [self] in
+                let isDone = reload.withLock { $0 }?.run() ?? false
+                worker.tell([Handover(.answer(id: id, value: isDone ? 1 : 0))])
+            }
+        case .busy(let isBusy):
+            state.withLock { state in
+                if isBusy { state.busy.insert(user) } else { state.busy.remove(user) }
+            }
+            tellWhetherSeveral()
+        case .ready, .took, .idle: break
+        }
+    }
+
+    private func tellWhetherSeveral() {
+        let (all, are) = state.withLock { state in
+            (Array(state.workers.values), state.busy.count > 1)
+        }
+        guard supplies.changes(severalUsers: are) else { return }
+        for worker in all { worker.tell([Handover(.severalUsers(are))]) }
+    }
+
+    // MARK: What happens to the machine
+
+    /// The policies that are in force from now on, once `tell` has been called.
+    package func use(_ bundle: PolicyBundle, number: UInt32) {
+        supplies.use(bundle, number: number)
+    }
+
+    /// Returns when all workers judge by the policies.
+    package func tell(_ report: PolicyReport) {
+        let all = state.withLock { Array($0.workers.values) }
+        _ = acknowledgements.wait(
+            for: Set(all.filter(\.isRunning).map(\.user)), within: Self.patienceForPolicies
+        ) { id in
+            let orders = supplies.tell(report, id: id)
+            for worker in state.withLock({ Array($0.workers.values) }) { worker.tell(orders) }
+        }
+    }
+
+    /// Returns when all workers have done what logind's message is about; of a sleep, no later than
+    /// logind waits for it.
+    package func handle(_ event: LoginManagerEvent) {
+        supplies.note(event)
+        switch event {
+        case .sleeping, .mayHibernate, .shuttingDown:
+            if event == .sleeping { plan.log("the machine goes to sleep") }
+            let running = state.withLock { $0.workers.filter { $0.value.isRunning } }
+            let isDone = acknowledgements.wait(
+                for: Set(running.keys), within: Self.patienceOfSleep
+            ) { id in
+                for worker in state.withLock({ Array($0.workers.values) }) {
+                    worker.tell([Handover(.event(id: id, event))])
+                }
+            }
+            if !isDone { plan.log("not all workers have locked their keychains in time") }
+            // Without it nothing opens that a user whose worker could not be told has left in the
+            // kernel's keyring. A sleep that writes no memory leaves users alone who have no login.
+            let known = users
+            for user in vaultKeys.users
+            where running[user] == nil && (event != .sleeping || known.contains(user)) {
+                vaultKeys.forget(user)
+            }
+        case .present(let locked):
+            plan.log("listening to logind")
+            tellAll(WorkerSupplies.presence(locked, id: 0))
+        case .absent:
+            plan.log("logind can't be heard: screens that are locked lock no keychain")
+            tellAll([Handover(.event(id: 0, event))])
+        case .lockRequested, .screen, .sessionEnded, .userLeft:
+            tellAll([Handover(.event(id: 0, event))])
+        }
+    }
+
+    private func tellAll(_ orders: [Handover]) {
+        for worker in state.withLock({ Array($0.workers.values) }) { worker.tell(orders) }
+    }
+
+    // MARK: The end
+
+    /// Returns when no worker shows a question, which it waits for.
+    package func settle() {
+        let all = state.withLock { Array($0.workers.values) }
+        _ = acknowledgements.wait(
+            for: Set(all.filter(\.isRunning).map(\.user)), within: Self.patienceForQuestions
+        ) { id in for worker in all { worker.tell([Handover(.settle(id: id))]) } }
+    }
+
+    /// Ends all workers, and returns when they have ended. They answer what they have begun.
+    package func end() {
+        let all = state.withLock { state in
+            state.isEnding = true
+            return Array(state.workers.values)
+        }
+        for worker in all { worker.end() }
+        let deadline = ContinuousClock.now + Self.patienceForEnds
+        while state.withLock({ !$0.workers.isEmpty }), ContinuousClock.now < deadline {
+            Wait.pause(milliseconds: 10)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import KeychainLinuxSystem
+import KeychainLocalSocket
+import LoginManager
+import Synchronization
+import SystemTestSupport
+import Testing
+import WorkerHandoff
+
+@testable import WorkerDispatch
+
+/// keychaind's side of a worker, with the test as the worker. The socket's peer must be root's.
+@Suite(.enabled(if: geteuid() == 0)) final class WorkerTests {
+    private let folder: ScratchFolder
+    private let listener: Listener
+    private let worker: Worker
+    private let reports = Heard<WorkerReport>()
+    private let ends = Heard<(wasTold: Bool, left: Int)>()
+    private let ended = DispatchSemaphore(value: 0)
+
+    private final class Heard<Thing: Sendable>: Sendable {
+        private let things = Mutex<[Thing]>([])
+        var all: [Thing] { things.withLock { $0 } }
+        func add(_ thing: Thing) { things.withLock { $0.append(thing) } }
+    }
+
+    init() throws {
+        folder = try ScratchFolder()
+        listener = try Listener(recordsAt: folder("worker.sock"), mode: 0o600)
+        worker = Worker(7, [])
+    }
+
+    deinit { listener.shutDown() }
+
+    private func start(_ supplies: [WorkerOrder] = [.started]) throws -> RecordConnection {
+        worker.start(at: folder("worker.sock"), after: .zero) {
+            supplies.map { Handover($0) }
+        } handle: { [reports] report, _ in
+            reports.add(report)
+        } ended: { [ends, ended] end in
+            ends.add((end.wasTold, end.connections.count))
+            ended.signal()
+        }
+        return try RecordConnection(accepted: try listener.accept())
+    }
+
+    private func connection() throws -> PassedConnection {
+        let (one, _) = try SocketPair.ofStreams()
+        return PassedConnection(
+            socket: nil, orders: [Handover(.connection(.requests), passing: one)])
+    }
+
+    private func order(_ connection: RecordConnection) throws -> (WorkerOrder, Descriptor?) {
+        let (bytes, passed) = try connection.receivePassed(
+            limit: WorkerOrder.byteCount, within: .seconds(20))
+        return (try WorkerOrder(bytes), passed)
+    }
+
+    private func say(_ report: WorkerReport, on connection: RecordConnection) throws {
+        try connection.send(report.bytes, passing: [])
+    }
+
+    private func wait(until condition: () -> Bool) {
+        for _ in 0..<2000 {
+            if condition() { return }
+            Wait.pause(milliseconds: 10)
+        }
+        Issue.record("in vain")
+    }
+
+    @Test func `connections that come while it starts are passed once it is ready`() throws {
+        #expect(worker.pass(try connection()))
+        let process = try start([.deviceKey, .started])
+        worker.tell([Handover(.event(id: 3, .sleeping))])
+        #expect(try order(process).0 == .deviceKey)
+        #expect(try order(process).0 == .started)
+        // It may ask something before.
+        try say(.audit(id: 1), on: process)
+        try say(.ready, on: process)
+        #expect(try order(process).0 == .event(id: 3, .sleeping))
+        let (passed, descriptor) = try order(process)
+        #expect(passed == .connection(.requests) && descriptor != nil)
+        #expect(reports.all == [.audit(id: 1)])
+    }
+
+    @Test func `no more than sixteen connections are on their way to one that takes none`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection())) }
+        #expect(!worker.pass(try connection()))
+        try say(.took, on: process)
+        wait { (try? worker.pass(connection())) == true }
+        #expect(!worker.pass(try connection()))
+    }
+
+    @Test func `one that has nothing to do ends, unless a connection is on its way`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        #expect(worker.pass(try connection()))
+        try say(.idle(taken: 0), on: process)
+        #expect(try order(process).0 == .connection(.requests))
+        try say(.took, on: process)
+        try say(.idle(taken: 1), on: process)
+        #expect(try order(process).0 == .end)
+        // What comes now is the next one's.
+        #expect(worker.pass(try connection()))
+        process.hangUp()
+        ended.wait()
+        #expect(ends.all.map(\.wasTold) == [true] && ends.all.map(\.left) == [1])
+    }
+
+    @Test func `one that goes by itself has failed, and what waits for it is not lost`() throws {
+        #expect(worker.pass(try connection()))
+        let process = try start()
+        process.hangUp()
+        ended.wait()
+        #expect(ends.all.map(\.wasTold) == [false] && ends.all.map(\.left) == [1])
+    }
+
+    @Test func `one that sends other bytes is given up`() throws {
+        let process = try start()
+        try process.send([1, 2, 3], passing: [])
+        ended.wait()
+        #expect(ends.all.map(\.wasTold) == [false])
+    }
+}
