@@ -28,8 +28,8 @@ BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 
 # What is installed. `swift build` links each program by itself, as a test's programs stay;
 # scripts/link links them once more, with one library, into .build/programs.
-PROGRAMS = keychaind keychain-auth keychain-broker keychain-tpm keychain-fido keychain-import keychain-prompter \
-	keychainctl keychainctl-policy keychainctl-import keychain-embedded security \
+PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm keychain-fido \
+	keychain-import keychain-prompter keychainctl keychainctl-policy keychainctl-import keychain-embedded security \
 	security-certificates keychain-credential keychain-secrets keychain-secrets-embedded
 
 # Swift's runtime is linked into the programs, and with it the C++ library that it needs: to load that

@@ -51,9 +51,7 @@ def packages():
 def forget_keys():
     """The kernel's keyrings are no namespace's."""
     if world.STATE.exists():
-        found = world.run("keyctl", "search", "@u", "keyring", world.keyring_name(), check=False)
-        if found.returncode == 0:
-            world.run("keyctl", "clear", found.stdout.strip(), check=False)
+        world.forget_keys()
 
 
 @pytest.fixture

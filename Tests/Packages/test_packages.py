@@ -222,6 +222,7 @@ def test_accounts_folders_and_units_are_there(packages):
     for name in ("sockets.target.wants/keychaind.socket",
                  "sockets.target.wants/keychaind-login.socket",
                  "sockets.target.wants/keychaind-offer.socket",
+                 "sockets.target.wants/keychain-worker.socket",
                  "sockets.target.wants/keychain-broker.socket",
                  "sockets.target.wants/keychain-starter.socket",
                  "sockets.target.wants/keychain-audit.socket",
