@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often the daemon does what costs, for one read: counted by the kernel at its system calls and
-at the entries of functions, so that no load disturbs the counts."""
+"""How often a user's worker does what costs, for one read: counted by the kernel at its system
+calls and at the entries of functions, so that no load disturbs the counts."""
 
 import json
 import os
@@ -54,8 +54,8 @@ def readelf(*words):
 
 
 def functions(patterns, symbols, installed):
-    """Words for `counted`: NAME=at:PLACE:FILE. A name may have several places, in the daemon and in
-    the library of all programs."""
+    """Words for `counted`: NAME=at:PLACE:FILE. A name may have several places, in the worker and in
+    the library of all programs, which together are called the daemon."""
     programs = {}
     words = []
     for name, (where, pattern) in patterns.items():
@@ -79,8 +79,8 @@ def daemon_s(symbols, installed):
 
 
 def library(name):
-    """As the daemon has it."""
-    told = subprocess.run(["ldd", world.PREFIX / "sbin/keychaind"], check=True, text=True,
+    """As a worker has it."""
+    told = subprocess.run(["ldd", world.WORKER], check=True, text=True,
                           capture_output=True).stdout
     return re.search(rf"{re.escape(LIBRARIES[name])} => (\S+)", told)[1]
 

@@ -43,8 +43,9 @@ class House:
         programs.install(anchors.BUILT, ["hello", "spawned", "bus"])
         programs.install_readers()
         self.daemon = world.Daemon("/tmp/keychain-bench.log").start()
+        self.daemon.worker("root", start=True)
         time.sleep(1)
-        self.at_rest = programs.memory(self.daemon.pid)
+        self.at_rest = programs.memory(self.serving("root"))
         self.server = world.SSHServer("/run/keychain-bench-sshd").start()
         self.shells = {}
         for name in ("small", "large", "crowd", "beside"):
@@ -57,6 +58,10 @@ class House:
 
     def __getitem__(self, name):
         return self.shells[name]
+
+    def serving(self, name):
+        """The processes that serve that user: keychaind, and the user's worker."""
+        return self.daemon.pid, self.daemon.worker(name if name == "root" else f"kc-{name}")
 
     def fill(self, name, count, program="keychain-bench"):
         done = self[name].run(f"{program} fill {count}", seconds=600)
@@ -101,13 +106,13 @@ def reads(table, house):
     rounds = {1: [], 2: []}
     for _ in range(ROUNDS):
         for cores in (1, 2) if os.cpu_count() > 1 else (1,):
-            programs.pin(program.ready["process"], {0})
-            programs.pin(house.daemon.pid, {cores - 1})
+            programs.pin([program.ready["process"]], {0})
+            programs.pin(house.serving("small"), {cores - 1})
             rounds[cores].append((anchors.round_trip(cores), anchors.floor(cores),
                                   anchors.floor(cores, kept=True),
                                   program.order(f"read 1500 {SMALL}"),
                                   program.order(f"search 1500 {SMALL}")))
-    programs.pin(house.daemon.pid, BOTH)
+    programs.pin(house.serving("small"), BOTH)
     program.end()
     for cores, what in (1, "one core"), (2, "two cores"):
         if not rounds[cores]:
@@ -153,14 +158,18 @@ def at_once(table, house):
         table.add(f"C floor, {many} pair{'s' * (many > 1)}", rate, "/s",
                   note=f"ours {best[many] / rate:.2f} of it")
     try:
-        counted = counting.Counted(house.daemon.pid, ["all=call", counting.call("futex"),
-                                                      "switches=switch"])
-        counted.since()
+        words = ["all=call", counting.call("futex"), "switches=switch"]
+        counted = [counting.Counted(process, words) for process in house.serving("crowd")]
+        for each in counted:
+            each.since()
         count = crowd.order(f"reads 1 {SMALL} 16")["count"]
-        told = counted.since()
-        counted.end()
-        table.add("futex calls a read, 16 programs", told["futex"] / count, "", most=1)
-        table.add("thread switches a read, 16 programs", told["switches"] / count)
+        told = [each.since() for each in counted]
+        for each in counted:
+            each.end()
+        table.add("futex calls a read, 16 programs", sum(each["futex"] for each in told) / count,
+                  "", most=1)
+        table.add("thread switches a read, 16 programs",
+                  sum(each["switches"] for each in told) / count)
     except counting.Forbidden as forbidden:
         table.skip("futex calls a read, 16 programs", str(forbidden))
     finally:
@@ -432,11 +441,14 @@ def sizes(table, house):
     table.add("the file", house.file("large").stat().st_size / 1e6, "MB")
     large.end()
     small.end()
-    table.add("daemon's memory at rest, of its own", house.at_rest, "MB", most=20)
-    table.add(f"daemon's memory with {house.size:,} items open",
-              programs.memory(house.daemon.pid), "MB", most=48,
-              note=f"{programs.memory(house.daemon.pid, 'Rss'):.1f} resident, of these "
-                   f"{programs.memory(house.daemon.pid, 'Pss_Anon'):.1f} anonymous")
+    table.add("memory at rest of keychaind and root's worker, their own", house.at_rest, "MB",
+              most=20)
+    serving = house.serving("large")
+    table.add(f"memory of keychaind and a user's worker with {house.size:,} items open",
+              programs.memory(serving), "MB", most=48,
+              note=f"{programs.memory(serving[1:]):.1f} the worker's; both "
+                   f"{programs.memory(serving, 'Rss'):.1f} resident with what they share counted "
+                   f"twice, {programs.memory(serving, 'Pss_Anon'):.1f} anonymous")
 
 
 def over_the_bus(table, house):
@@ -453,7 +465,7 @@ def counters(table, house):
     module.tools()
     house.daemon.stop()
     house.daemon.start(environment=module.SAME_ORDER)
-    counts = module.measure(house.daemon, house["beside"], told["functions"])
+    counts = module.measure(house.daemon, house["beside"], "kc-beside", told["functions"])
     house.daemon.restart()
     held = told["counts"].get(os.uname().machine, {})
     worse = {line.split(":")[0] for line in module.grown(counts, held)}

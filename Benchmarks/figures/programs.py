@@ -65,10 +65,11 @@ def install_readers():
         os.link(world.PREFIX / "bin/keychain-bench", path)
 
 
-def pin(process, cores):
+def pin(processes, cores):
     """All threads that there are; what they make later inherits it."""
-    for thread in os.listdir(f"/proc/{process}/task"):
-        os.sched_setaffinity(int(thread), cores)
+    for process in processes:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            os.sched_setaffinity(int(thread), cores)
 
 
 def install(folder, names):
@@ -76,12 +77,15 @@ def install(folder, names):
         shutil.copy(folder / name, world.PREFIX / "bin")
 
 
-def memory(process, what="Pss"):
-    """MB that a process has for itself, and its share of what it shares."""
-    for line in open(f"/proc/{process}/smaps_rollup"):
-        if line.startswith(what + ":"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+def memory(processes, what="Pss"):
+    """MB that processes have for themselves, and their shares of what they share. `what`: another
+    line of the kernel's, as Rss, in whose sum what they share is counted for each of them."""
+    found = 0
+    for process in processes:
+        for line in open(f"/proc/{process}/smaps_rollup"):
+            if line.startswith(what + ":"):
+                found += int(line.split()[1])
+    return found / 1024
 
 
 def relocations(path):

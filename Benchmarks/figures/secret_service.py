@@ -116,7 +116,7 @@ def memory(table, bus, size):
     bus.shell.terminal.expect_exact("it waits", timeout=120)
     found = [path.parent for path in pathlib.Path("/proc").glob("[0-9]*/comm")
              if path.read_text().strip() == "keychain-secret"]
-    used = max(programs.memory(each.name) for each in found)
+    used = max(programs.memory([each.name]) for each in found)
     bus.shell.send("")
     bus.shell.terminal.expect_exact(world.Shell.PROMPT, timeout=60)
     table.add(f"keychain-secrets' memory, {size:,} items", used, "MB", most=32)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ways into a machine that booted by systemd, and what each does to the login keychain."""
 
+import re
+
 import pytest
 from conftest import ALICE, BOB
 from guest import wait_for
@@ -15,8 +17,8 @@ def test_the_packages_make_a_machine_that_runs(guest):
     assert "error" not in guest.installation.lower()
     assert guest.run("systemctl is-system-running", check=False).text.strip() == "running"
     for unit in ("keychaind.service", "keychaind.socket", "keychaind-login.socket",
-                 "keychaind-offer.socket", "keychain-broker.socket", "keychain-starter.socket",
-                 "keychain-audit.socket"):
+                 "keychaind-offer.socket", "keychain-worker.socket", "keychain-broker.socket",
+                 "keychain-starter.socket", "keychain-audit.socket"):
         assert guest.run(f"systemctl is-active {unit}; systemctl is-enabled {unit}").text.split() \
             == ["active", "enabled"], unit
     for stack in "auth", "session", "password":
@@ -36,6 +38,29 @@ def test_a_login_at_the_console_opens_the_keychain_and_the_logout_closes_it(gues
     wait_for(lambda: "alice" not in guest.run("loginctl list-sessions --no-legend").text, "logind")
     assert console.login(*ALICE).run(GET).text.strip() == "tr0ub4dor"
     console.logout()
+
+
+@pytest.mark.short
+def test_each_user_has_a_worker_in_a_unit_of_its_own_and_a_killed_one_is_started_again(guest):
+    consoles = [guest.consoles[0].login(*ALICE), guest.consoles[1].login(*BOB)]
+    for console in consoles:
+        assert console.run(ADD.format("kept")).status == 0
+    main = guest.run("systemctl show --property=MainPID --value keychaind").text
+    units = {name: unit_of_worker(guest, name) for name in ("alice", "bob")}
+    assert len(set(units.values())) == 2
+    assert all(re.fullmatch(r"keychain-worker@.*\.service", unit) for unit in units.values())
+    guest.run(f"systemctl kill --signal=KILL '{units['alice']}'")
+    assert [console.run(GET).text.strip() for console in consoles] == ["kept"] * 2
+    assert unit_of_worker(guest, "alice") != units["alice"]
+    assert unit_of_worker(guest, "bob") == units["bob"]
+    assert guest.run("systemctl show --property=MainPID --value keychaind").text == main
+    assert guest.run("systemctl is-system-running", check=False).text == "running\n"
+    for console in consoles:
+        console.logout()
+
+
+def unit_of_worker(guest, user):
+    return guest.run(f"ps -o unit= -p $(pgrep --exact kc:$(id -u {user}))").text.strip()
 
 
 @pytest.mark.short

@@ -46,6 +46,7 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     guarded = "keychainctl {} generic-password --service bank --account me"
     assert console.run(f"printf asked | {guarded.format('add')} --flags user-presence").status == 0
     before = guest.run("systemctl show --property=MainPID --value keychaind").text
+    worker = guest.run("pgrep --exact kc:1000").text
     install(guest, newer_disk, unpacks="--unpack")
     # A question that is open when the service is restarted is answered first.
     console.send(guarded.format("get"))
@@ -60,12 +61,15 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     assert guest.run("dpkg --audit").text == ""
     assert guest.run("systemctl show --property=MainPID --value keychaind").text != before
     assert console.run(GET).text.strip() == "kept"
+    assert guest.run("pgrep --exact kc:1000").text != worker
 
     # Removed: no stack names the module, logins go on, and so does the one that is there.
     guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg --remove {OURS}")
     assert "pam_keychain" not in guest.run(STACKS).text
     assert guest.run("systemctl is-system-running", check=False).text == "running\n"
-    assert guest.run("systemctl is-active keychaind.socket keychaind", check=False).status != 0
+    assert guest.run("systemctl is-active keychaind.socket keychaind keychain-worker.socket",
+                     check=False).status != 0
+    assert guest.run("systemctl list-units --no-legend 'keychain-worker@*'").text == ""
     guest.consoles[1].login(*BOB).logout()
     console.logout()
 

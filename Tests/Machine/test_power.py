@@ -65,7 +65,7 @@ def test_what_was_acknowledged_is_there_after_a_power_cut(guest):
         assert replayed.status in (0, 1), replayed
         checked = guest.run("e2fsck -f -n /dev/sda", check=False)
         assert checked.status == 0, checked
-        guest.run(f"mount --read-only /dev/sda /mnt && systemctl stop keychaind"
+        guest.run(f"mount --read-only /dev/sda /mnt && systemctl stop keychaind 'keychain-worker@*'"
                   f" && find {STATE} -mindepth 1 -delete && cp --archive /mnt{STATE}/. {STATE}/"
                   " && umount /mnt && systemctl start keychaind")
         guest.detach()

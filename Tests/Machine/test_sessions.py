@@ -52,7 +52,8 @@ def test_when_all_sessions_end_at_once_all_keychains_close_and_the_next_logins_o
     guest.run("systemctl stop user.slice")
     wait_for(lambda: is_closed(guest), "the end of the sessions")
     guest.run("systemctl restart keychaind.socket keychaind-login.socket keychaind-offer.socket"
-              " keychain-starter.socket keychaind.service systemd-logind.service")
+              " keychain-starter.socket keychain-worker.socket keychaind.service"
+              " systemd-logind.service")
     assert is_closed(guest)
     for console, user in zip(guest.consoles, (ALICE, BOB)):
         console.forget()

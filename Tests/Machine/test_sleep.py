@@ -92,7 +92,8 @@ def test_no_sealed_class_key_no_ticket_and_no_vault_key_is_in_what_hibernation_w
     keys = kept_keys(guest)
     assert {"unlock", "first-unlock", "keychain", "vault-key"} <= {
         name.split(":")[0] for name in keys}, keys.keys()
-    assert {len(key) for name, key in keys.items() if name in ("keychain:ticket", "vault-key")} == {32}
+    assert {len(key) for name, key in keys.items()
+            if name.startswith(("keychain:ticket", "vault-key:"))} == {32}
     guest.go_back("before the keys are read")
 
     # A moment later, so that this call ends before.
@@ -117,8 +118,8 @@ def test_no_sealed_class_key_no_ticket_and_no_vault_key_is_in_what_hibernation_w
 
 
 def kept_keys(guest):
-    """What root's keyring has for keychains, by the names of the keys; each login's ticket; and the key
-    that the service manager keeps."""
+    """What root's keyring has for keychains, by the names of the keys; each login's ticket; and the
+    keys that the service manager keeps, one for each user."""
     found = {}
     for line in guest.run("cat /proc/keys").text.splitlines():
         number, kind, name = line.split()[0], line.split()[7], line.split(maxsplit=8)[8]
@@ -128,9 +129,8 @@ def kept_keys(guest):
             name = f"{name}:{number}" if name in found else name
             found[name] = hexadecimal(guest, f"keyctl pipe 0x{number}")
     kept = guest.run("find /proc/1/fd -lname '*keychain:vault-key*'").text.split()
-    assert len(kept) == 1
-    found["vault-key"] = hexadecimal(guest, f"cat {kept[0]}")
-    return found
+    assert kept
+    return found | {f"vault-key:{path}": hexadecimal(guest, f"cat {path}") for path in kept}
 
 
 def hexadecimal(guest, command):

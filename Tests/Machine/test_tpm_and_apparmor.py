@@ -94,3 +94,20 @@ def test_a_rule_forbids_to_a_program_by_its_apparmor_profile(guest):
     wait_for(lambda: "confined" not in guest.run("keychainctl policy status").text, "the policy")
     assert "kept" in console.run(confined).text
     console.logout()
+
+
+def test_a_full_file_of_the_audit_makes_way_under_its_program_s_profile(guest):
+    console = guest.consoles[0].login(*ALICE)
+    missing = "keychainctl delete generic-password --service none"
+    assert console.run(missing).status == 3
+    confined = guest.run("cat /proc/$(pgrep --exact keychain-audit)/attr/current").text
+    assert confined.strip() == "keychain-audit (enforce)"
+    user = guest.run(f"id --user {ALICE[0]}").text.strip()
+    file = f"/var/lib/keychain/audit/{user}.jsonl"
+    # The largest that it has.
+    guest.run(f"truncate --size={4 << 20} {file}")
+    assert console.run(missing).status == 3
+    wait_for(lambda: guest.run(f"stat --format=%s {file} {file}.1", check=False).text.split()[1:]
+             == [str(4 << 20)], "the full file to make way")
+    assert "delete" in guest.run(f"tail --lines=1 {file}").text
+    console.logout()

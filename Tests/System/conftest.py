@@ -56,9 +56,7 @@ def daemon(tmp_path):
 
 
 def forget_keys():
-    found = world.run("keyctl", "search", "@u", "keyring", world.keyring_name(), check=False)
-    if found.returncode == 0:
-        world.run("keyctl", "clear", found.stdout.strip(), check=False)
+    world.forget_keys()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""overlay_program.py PROGRAM FOLDER NAME WORDS…: runs PROGRAM with these words from an overlay above a file system of its
-own, in a user namespace, as any user can. The file system takes up what a process of that NAME asks, and never answers:
-the overlay asks as its mounter, so that not even root is refused. Says "held OPCODE" for each such question."""
+"""overlay_program.py PROGRAM FOLDER NAMES WORDS…: runs PROGRAM with these words from an overlay above a file system of
+its own, in a user namespace, as any user can. The file system takes up what a process asks whose name begins with one
+of NAMES (joined by commas), and never answers: the overlay asks as its mounter, so that not even root is refused. Says
+"held OPCODE" for each such question."""
 
 import ctypes
 import os
@@ -62,7 +63,7 @@ def mount(kind, place, options):
         sys.exit(f"mount {kind} {options}: {os.strerror(ctypes.get_errno())}")
 
 
-def main(source, folder, name, *words):
+def main(source, folder, names, *words):
     with open(source, "rb") as file:
         contents = file.read()
     mount("tmpfs", folder, "")
@@ -70,7 +71,7 @@ def main(source, folder, name, *words):
         os.mkdir(f"{folder}/{part}")
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     mount("fuse", f"{folder}/fuse", f"fd={device},rootmode=40000,user_id=0,group_id=0")
-    threading.Thread(target=serve, args=(device, contents, name), daemon=True).start()
+    threading.Thread(target=serve, args=(device, contents, tuple(names.split(","))), daemon=True).start()
     print("minor", os.minor(os.stat(f"{folder}/fuse").st_dev), flush=True)
     mount("overlay", f"{folder}/over", f"lowerdir={folder}/fuse,upperdir={folder}/up,workdir={folder}/work,userxattr")
     # Not by vfork, which would keep the thread that serves waiting.

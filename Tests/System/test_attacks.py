@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second program of the same user, and other users: what they try, and that they get nothing."""
 
+import contextlib
 import grp
 import os
 import pathlib
@@ -95,7 +96,7 @@ def test_a_file_that_gives_rights_names_no_program_without_them(login, guarded):
 def test_no_number_of_locks_ends_the_service(login, daemon):
     """Each of them once left two frames on the stack for the next: 6,440 of all users ended it."""
     shell = login()
-    before = daemon.pid
+    before = daemon.pid, daemon.worker(BOB[0], start=True)
     done = world.as_user(BOB[0], "/usr/bin/python3", "-B", "-c", f"""import sys
 sys.path.insert(0, "{TOOLS}")
 import wire
@@ -105,7 +106,7 @@ for _ in range(8000):
 """)
     assert done.returncode == 0, done
     assert shell.run(ADD).status == 0
-    assert daemon.pid == before and daemon.process.poll() is None
+    assert (daemon.pid, daemon.worker(BOB[0])) == before and daemon.process.poll() is None
 
 
 def test_a_bind_mount_does_not_lend_another_program_s_name(victim):
@@ -159,8 +160,10 @@ def test_a_yes_typed_on_a_terminal_of_one_s_own_opens_nothing(victim):
 
 
 def test_no_user_traces_the_daemon(victim, daemon):
-    assert attack("trace", str(daemon.pid)) == "Operation not permitted"
-    assert world.as_user(ALICE[0], "cat", f"/proc/{daemon.pid}/environ").returncode != 0
+    # Nor the worker that is there for this very user.
+    for pid in (daemon.pid, daemon.worker(ALICE[0])):
+        assert attack("trace", str(pid)) == "Operation not permitted"
+        assert world.as_user(ALICE[0], "cat", f"/proc/{pid}/environ").returncode != 0
 
 
 def test_no_user_traces_the_prompter(victim):
@@ -255,13 +258,14 @@ def test_a_key_that_a_user_calls_a_ticket_is_none(daemon):
 
 @pytest.mark.parametrize("noise", [b"", b"\0" * 11, b"\xff" * 4096, b"KCF1" + b"\xff" * 36])
 def test_noise_on_the_sockets_hurts_no_user(noise, victim, daemon):
+    before = daemon.workers()
     for name in ("keychain.sock", "login.sock", "offer.sock"):
         with wire.connect(str(world.RUN / name)) as connection:
             if name == "keychain.sock":
                 wire.hello_of(connection)
             connection.sendall(noise)
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
-    assert daemon.process.poll() is None
+    assert daemon.process.poll() is None and before.items() <= daemon.workers().items()
 
 
 def test_a_program_of_another_version_hears_which_side_is_older(victim):
@@ -279,6 +283,7 @@ def test_a_program_of_another_version_hears_which_side_is_older(victim):
 
 
 def test_one_user_s_connections_leave_room_for_others(victim, daemon, login):
+    """Each user has 32, whatever others have."""
     held = []
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     # As Bob, from this process: many connections that say nothing.
@@ -391,13 +396,14 @@ sys.stdin.read()
 
 
 def kernel_stacks(daemon):
-    """Where in the kernel each thread of the daemon is."""
-    for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir():
-        try:
-            yield (task / "stack").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            # It ended in between.
-            continue
+    """Where in the kernel each thread of the daemon and of its workers is."""
+    for pid in daemon.processes():
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            try:
+                yield (task / "stack").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                # It ended in between.
+                continue
 
 
 def test_a_descriptor_whose_close_takes_long_holds_up_no_other_user(victim, daemon, login):
@@ -422,6 +428,18 @@ def speak_as(uid, body):
                      "/usr/bin/python3", "-B", "-c",
                      f"import sys; sys.path.insert(0, '{TOOLS}')\nimport wire\n{body}")
     return done.stdout.split()
+
+
+@contextlib.contextmanager
+def in_little_memory(daemon, who, most=200 * 1024):
+    """What the user does meanwhile costs neither keychaind nor the user's worker more KiB than that,
+    and ends neither."""
+    before = daemon.worker(who[0], start=True)
+    yield
+    assert daemon.worker(who[0]) == before and daemon.process.poll() is None
+    for pid in (daemon.pid, before):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < most, status
 
 
 def test_user_numbers_without_an_account_have_one_user_s_share_together(victim, daemon):
@@ -460,7 +478,8 @@ with wire.connect() as connection:
 
 def test_a_user_who_announces_much_and_sends_slowly_takes_no_memory_from_others(victim, daemon):
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
-    said = speak_as(uid, """
+    with in_little_memory(daemon, BOB):
+        said = speak_as(uid, """
 import struct, time
 held = []
 # As many as one program may have.
@@ -483,8 +502,6 @@ while time.monotonic() < end and held:
 print("sent")
 """)
     assert said == ["sent"]
-    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
-    assert int(most.split()[1]) < 200 * 1024, most
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
 
 
@@ -527,7 +544,8 @@ print(client.ask(wire.read_item('mail')).decode())
 
 def test_small_things_by_the_hundred_thousand_take_no_memory_from_others(daemon):
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
-    said = speak_as(uid, r"""
+    with in_little_memory(daemon, BOB):
+        said = speak_as(uid, r"""
 clients = [wire.Client() for _ in range(12)]
 for client in clients:
     try:
@@ -542,15 +560,14 @@ for client in clients:
 print("sent")
 """)
     assert said == ["sent"]
-    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
-    assert int(most.split()[1]) < 200 * 1024, most
 
 
 def test_a_user_who_reads_large_attributes_slowly_takes_no_memory_from_others(
         victim, login, daemon):
     login(BOB)
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
-    said = speak_as(uid, """
+    with in_little_memory(daemon, BOB):
+        said = speak_as(uid, """
 import time
 COUNT = 48
 found = wire.attributes(svce="large")
@@ -587,15 +604,14 @@ print(count)
 print(filler.ask(wire.update(found, wire.attributes(labl="new"))))
 """)
     assert said == ["read", "48", "b''"], said
-    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
-    assert int(most.split()[1]) < 200 * 1024, most
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
 
 
 def test_large_changes_at_once_and_slow_readers_take_no_memory_from_others(victim, login, daemon):
     login(BOB)
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
-    said = speak_as(uid, """
+    with in_little_memory(daemon, BOB):
+        said = speak_as(uid, """
 import os, time
 found = wire.attributes(svce="large")
 filler = wire.Client()
@@ -628,8 +644,6 @@ for child in children:
 print("over")
 """)
     assert said == ["over"], said
-    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
-    assert int(most.split()[1]) < 200 * 1024, most
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
 
 
@@ -679,7 +693,7 @@ def test_a_file_system_that_a_user_brought_makes_no_file_root_s(
         options, strength, victim, daemon):
     """As desktops mount them."""
     place = pathlib.Path("/mnt")
-    for pid in (str(os.getpid()), str(daemon.pid)):
+    for pid in (os.getpid(), daemon.pid, daemon.worker(ALICE[0])):
         assert os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
     world.run("mount", "-t", "tmpfs", "-o", "mode=0755" + (options and f",{options}"), "x", place)
     try:
@@ -700,12 +714,18 @@ def test_no_secret_goes_to_a_listener_that_is_not_root_s(words, victim):
     assert said == "0 bytes, then 1"
 
 
-def test_a_daemon_that_is_killed_says_by_what_and_nothing_else(daemon):
+@pytest.mark.parametrize("program", ["keychaind", "keychain-worker"])
+def test_a_program_that_is_killed_says_by_what_and_nothing_else(program, daemon):
+    daemon.worker(ALICE[0], start=True)
     before = daemon.log()
-    daemon.process.send_signal(world.signal.SIGILL)
-    assert daemon.process.wait(world.PATIENCE) == -world.signal.SIGILL
-    # A line about the daemon's start may still come in between.
-    *_, told = lines = daemon.log().removeprefix(before).splitlines()
+    if program == "keychaind":
+        daemon.process.send_signal(world.signal.SIGILL)
+        assert daemon.process.wait(world.PATIENCE) == -world.signal.SIGILL
+    else:
+        daemon.kill_worker(ALICE[0], world.signal.SIGILL)
+    # Other lines may still come in between.
+    lines = daemon.log().removeprefix(before).splitlines()
+    told, = [line for line in lines if "crashed" in line or "at +0x" in line]
     # The kernel chooses the thread that is told, which may wait in a library.
-    assert re.fullmatch("keychaind: crashed by signal 4, (at( [+]0x[0-9a-f]+)+|in a library)", told)
-    assert sum("crashed" in line or "at +0x" in line for line in lines) == 1, lines
+    assert re.fullmatch(
+        program + ": crashed by signal 4, (at( [+]0x[0-9a-f]+)+|in a library)", told)

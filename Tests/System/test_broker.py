@@ -4,6 +4,7 @@ what becomes of requests without it."""
 
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -14,18 +15,19 @@ import pytest
 import world
 from conftest import ALICE
 from graphical import processes
-from test_starter import parent_of, status_of
+from test_starter import status_of
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail --account me"
 SOCKET = world.RUN / "broker.sock"
+OF_ROOT = pathlib.Path("/run/broker-test")
 # CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE (linux/capability.h).
 TWO = 1 << 2 | 1 << 19
 
 
 def broker(daemon):
     own, = [int(entry.name) for entry in processes("keychain-broker")
-            if parent_of(entry.name) == daemon.pid]
+            if world.parent_of(entry.name) == daemon.pid]
     return own
 
 
@@ -40,16 +42,22 @@ def shell(login):
     return shell
 
 
-def test_keychaind_has_no_right_and_the_broker_has_two(daemon, shell):
-    threads = [int(entry.name) for entry in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir()]
+def threads_of(pid):
+    return [int(entry.name) for entry in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+
+
+def test_keychaind_and_its_workers_have_no_right_and_the_broker_has_two(daemon, shell):
+    threads = threads_of(daemon.pid)
     with_rights = [one for one in threads if rights(one)]
     # Without systemd each of its listening children has a thread that starts it again.
-    assert rights(daemon.pid) == 0 and len(with_rights) == 3 < len(threads)
+    assert rights(daemon.pid) == 0 and len(with_rights) == 4 < len(threads)
+    worker = daemon.worker(ALICE[0])
+    assert not [one for one in threads_of(worker) if rights(one)]
     own = broker(daemon)
     for name in "CapPrm", "CapEff", "CapBnd":
         assert rights(own, name) == TWO, name
     assert rights(own, "CapInh") == rights(own, "CapAmb") == 0
-    assert status_of(own, "NoNewPrivs") == status_of(daemon.pid, "NoNewPrivs") == "1"
+    assert {status_of(pid, "NoNewPrivs") for pid in (own, daemon.pid, worker)} == {"1"}
 
 
 def test_a_program_in_a_home_that_is_closed_is_known_by_its_path(shell):
@@ -93,17 +101,60 @@ def test_without_the_broker_no_program_is_answered_and_the_log_names_the_cause(d
     assert shell.run(GET).text.strip() == "s3cret"
 
 
+# Asks for the path of its own process, and tells how long the reply is.
+ASKING = """
+import os, socket, struct, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    connection.connect(sys.argv[1])
+    connection.settimeout(45)
+    try:
+        connection.send(struct.pack("<4sHHI12x", b"KCLK", 1, 2, os.getpid()))
+        print(len(connection.recv(5000)))
+    except (BrokenPipeError, ConnectionResetError):
+        print(0)
+"""
+
+
+def is_heard(path, program="/usr/bin/python3", before=()):
+    told = world.run(*before, program, "-B", "-c", ASKING, path,
+                     env={"PYTHONHOME": "/usr", "PATH": "/usr/bin:/bin"})
+    return int(told.stdout) > 0
+
+
 def test_no_other_program_of_root_s_is_heard(daemon):
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.connect(str(SOCKET))
-        connection.settimeout(world.PATIENCE)
-        try:
-            # The path of this very process.
-            connection.send(struct.pack("<4sHHI8x", b"KCLK", 1, 2, os.getpid()))
-            assert connection.recv(5000) == b""
-        except (BrokenPipeError, ConnectionResetError):
-            pass
+    assert not is_heard(SOCKET)
     assert SOCKET.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture
+def installation():
+    """The installed program beside a keychaind and a keychain-worker that are a Python."""
+    OF_ROOT.mkdir()
+    programs = [OF_ROOT / "libexec/keychain/keychain-broker", OF_ROOT / "sbin/keychaind",
+                OF_ROOT / "libexec/keychain/keychain-worker"]
+    for each in programs:
+        each.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.realpath("/usr/bin/python3"), each)
+    shutil.copy(world.PREFIX / "libexec/keychain/keychain-broker", programs[0])
+    for each in programs:
+        each.chmod(0o755)
+    path = OF_ROOT / "broker.sock"
+    with world.listening(programs[0], path):
+        yield path, *programs[1:]
+    shutil.rmtree(OF_ROOT)
+
+
+def test_it_hears_keychaind_and_its_workers_alone(installation):
+    path, *programs = installation
+    for program in programs:
+        assert is_heard(path, program)
+        other = program.with_name(program.name + ".other")
+        shutil.copy(program, other)
+        assert not is_heard(path, other)
+    assert not is_heard(path)
+    path.chmod(0o666)
+    for program in programs:
+        assert not is_heard(path, program, ["setpriv", "--reuid", "nobody", "--clear-groups"])
 
 
 def test_it_does_not_start_by_hand(daemon):

@@ -95,7 +95,8 @@ def test_once_such_files_are_closed_the_portal_s_calls_have_room_again(shell):
 
 
 def test_a_file_that_a_bus_hands_out_as_a_process_does_not_reach_the_daemon(login, programs, daemon):
-    with FileSystem(user=ALICE[0], programs=("keychaind",)) as files:
+    daemon_s = ("keychaind", "keychain-worker", "kc:")
+    with FileSystem(user=ALICE[0], programs=daemon_s) as files:
         assert not heard_through(login, daemon, f"hands:{files.socket}:own")
         assert files.held() == []
         began = time.monotonic()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A keychain's life, cut off at each change that the daemon makes to its files, by a kill or by a
-power cut that loses what was not synced: whatever was acknowledged holds, nothing is half there,
-and the old or the new password opens the keychain, always.
+"""A keychain's life, cut off at each change that its user's worker makes to its files, by a kill or
+by a power cut that loses what was not synced: whatever was acknowledged holds, nothing is half
+there, and the old or the new password opens the keychain, always. A kill is the worker's alone; the
+power is cut for all of the service.
 
 A few points of each step are tried, always the same; KEYCHAIN_CRASH_POINTS=all tries them all."""
 
@@ -24,18 +25,21 @@ LATER = ("generic-password", "--service", "later")
 PASSCODE = ("generic-password", "--service", "passcode")
 SAMPLE = 5
 WAYS = ("before", "half", "lost", "torn")
+POWER_CUTS = ("lost", "torn")
 
 
 class Cut:
-    """The library that ends the daemon at a change, and what it is to do."""
+    """The library that ends a worker at a change, and what it is to do. It is in keychaind and in all
+    workers, and counts what changes in one user's folder."""
 
     def __init__(self, folder):
         self.library = folder / "shim.so"
         self.plan = folder / "plan"
         self.counted = folder / "plan.count"
         world.run(world.TOP / "Tests/Crash/build", self.library)
-        self.environment = {"LD_PRELOAD": str(self.library), "CRASH_UNDER": str(world.STATE),
-                            "CRASH_PLAN": str(self.plan)}
+        self.environment = {
+            "LD_PRELOAD": str(self.library), "CRASH_PLAN": str(self.plan),
+            "CRASH_UNDER": str(world.STATE / str(world.number_of(ALICE[0])))}
 
     def set(self, number, how="before"):
         self.counted.unlink(missing_ok=True)
@@ -90,7 +94,7 @@ class Keeper:
     # What PAM's module asks for, as root, on behalf of a process that stays.
 
     def tell(self, verb, **fields):
-        """Whether it was accepted; None when the daemon was gone."""
+        """Whether it was accepted; None when the worker was gone."""
         heard, said = os.pipe()
         host = os.fork()
         if host == 0:
@@ -289,7 +293,7 @@ def whole_or_nothing(keeper, done):
 
 
 class Step:
-    """From which files; what the daemon is asked for while it is cut; what holds afterwards; and
+    """From which files; what the worker is asked for while it is cut; what holds afterwards; and
     what comes before, or that it is cut from its start."""
 
     def __init__(self, files, act, holds, before=None, from_start=False):
@@ -314,7 +318,7 @@ STEPS = {
 
 
 def perform(keeper, cut, step, number, how):
-    """Cuts the daemon off; whether the act was acknowledged, and how many changes there were."""
+    """Cuts the worker off; whether the act was acknowledged, and how many changes there were."""
     keeper.restore(step.files)
     if step.from_start:
         cut.set(number, how)
@@ -324,9 +328,12 @@ def perform(keeper, cut, step, number, how):
     if not step.from_start:
         cut.set(number, how)
     done = step.act(keeper)
-    # What a login leads to comes after its answer.
+    # What a login leads to comes after its answer. After a kill the next worker answers, to which
+    # nothing happens.
     keeper.control("status")
     count = cut.count()
+    if how in POWER_CUTS and 0 < number <= count:
+        keeper.daemon.kill()
     keeper.stop()
     cut.lift()
     return done, count
@@ -349,7 +356,7 @@ def test_a_cut_anywhere_in(name, keeper, cut):
     for number, how in points(count):
         done, reached = perform(keeper, cut, step, number, how)
         if 0 < reached < number <= count:
-            # A change that the daemon makes by itself now and then was among those counted.
+            # A change that a worker makes by itself now and then was among those counted.
             number = reached
             done, reached = perform(keeper, cut, step, number, how)
         cuts += reached >= number

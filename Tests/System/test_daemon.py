@@ -69,7 +69,8 @@ def asks(shell):
 
 
 def test_its_log_begins_with_the_time_and_for_the_journal_with_the_urgency(daemon):
-    assert all(re.match(r"\d{4}-\d\d-\d\dT[\d:]{8}Z keychaind: ", line)
+    daemon.worker(0, start=True)
+    assert all(re.match(r"\d{4}-\d\d-\d\dT[\d:]{8}Z (keychaind|keychain-worker): ", line)
                for line in daemon.log().splitlines() if not line.startswith("/")), daemon.log()
     daemon.stop()
     log = daemon.log_path.stat()
@@ -110,21 +111,26 @@ def test_it_runs_as_root_only():
 
 
 def test_it_leaves_no_core_and_lets_no_user_look_into_it(daemon):
-    limits = world.pathlib.Path(f"/proc/{daemon.pid}/limits").read_text()
-    core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
-    assert core.split()[4:6] == ["0", "0"]
-    for file in ("mem", "environ", "maps"):
-        assert world.as_user(ALICE[0], "cat", f"/proc/{daemon.pid}/{file}").returncode != 0
+    # Not even into the worker that is the user's own.
+    for pid in (daemon.pid, daemon.worker(ALICE[0], start=True)):
+        limits = world.pathlib.Path(f"/proc/{pid}/limits").read_text()
+        core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
+        assert core.split()[4:6] == ["0", "0"]
+        for file in ("mem", "environ", "maps"):
+            assert world.as_user(ALICE[0], "cat", f"/proc/{pid}/{file}").returncode != 0
 
 
 def test_an_idle_daemon_holds_no_secret_of_an_open_keychain(login, daemon):
     shell = login()
     shell.run("printf find-me-if-you-can | keychainctl add generic-password --service mail")
     assert "find-me" in shell.run("keychainctl get generic-password --service mail").text
-    assert memory_of(daemon.pid).count(b"find-me-if-you-can") == 0
-    assert memory_of(daemon.pid).count(ALICE[1].encode()) == 0
-    # The search finds what is there: the daemon's own path.
-    assert memory_of(daemon.pid).count(str(world.STATE).encode()) > 0
+    # Root's worker may end at any time.
+    for pid in daemon.pid, daemon.worker(ALICE[0]):
+        memory = memory_of(pid)
+        assert memory.count(b"find-me-if-you-can") == 0
+        assert memory.count(ALICE[1].encode()) == 0
+        # The search finds what is there: the daemon's own path.
+        assert memory.count(str(world.STATE).encode()) > 0
 
 
 def memory_of(pid):
@@ -149,7 +155,8 @@ def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
     daemon.stop()
     listening = [listen(world.RUN / name, mode)
                  for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666))]
-    with world.listening("keychain-broker", world.RUN / "broker.sock"):
+    with (world.listening("keychain-broker", world.RUN / "broker.sock"),
+          world.listening("keychain-worker", world.RUN / "worker.sock")):
         try:
             process = start_with(listening, "keychain:login:offer")
             # The login finds the sockets before the daemon is ready, and waits for it.
@@ -158,6 +165,7 @@ def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
             assert shell.run(GET).text.strip() == "s3cret"
             process.terminate()
             assert process.wait(world.PATIENCE) == 0
+            world.wait_for(lambda: not world.workers(), "the workers to end")
             # Its successor finds them, and all that was unlocked.
             process = start_with(listening, "keychain:login:offer")
             assert shell.run(GET).text.strip() == "s3cret"
@@ -204,19 +212,24 @@ def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):
         process = subprocess.Popen([PROGRAM, "--foreground"], stderr=subprocess.DEVNULL,
                                    env={"NOTIFY_SOCKET": str(path)})
         try:
-            said = heard.recv(200)
-            while said.startswith(b"FDSTORE"):  # what systemd keeps for it comes first
-                said = heard.recv(200)
-            assert said == b"READY=1"
+            assert said_to_systemd(heard) == b"READY=1"
             # Ready means that it can be spoken to.
             assert all(world.accepts(world.RUN / name) for name in SOCKETS)
             process.terminate()
-            assert heard.recv(100) == b"STOPPING=1"
+            assert said_to_systemd(heard) == b"STOPPING=1"
             assert process.wait(world.PATIENCE) == 0
         finally:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+
+def said_to_systemd(heard):
+    """The next but what systemd is to keep for users who have something open."""
+    said = heard.recv(200)
+    while said.startswith(b"FDSTORE"):
+        said = heard.recv(200)
+    return said
 
 
 def test_a_state_folder_that_others_can_write_to_is_refused_in_words(daemon):
@@ -236,3 +249,16 @@ def test_a_device_key_that_is_none_is_refused_and_left_alone(daemon):
     status, said = start_and_fail()
     assert status == 1 and "device.key" in said
     assert key.read_bytes() == b"not a key"
+
+
+def test_the_doctor_names_workers_that_can_t_be_started(login, daemon):
+    shell = login()
+    fine = "keychain-worker serves each user by itself"
+    assert fine in world.run(world.CONTROL, "doctor", check=False).stdout
+    assert fine in shell.run("keychainctl doctor").text
+    (world.RUN / "worker.sock").unlink()
+    # Both have theirs already.
+    for said in (world.run(world.CONTROL, "doctor", check=False).stdout,
+                 shell.run("keychainctl doctor").text):
+        assert "WRONG  keychain-worker does not listen" in said
+        assert "systemctl start keychain-worker.socket" in said

@@ -119,16 +119,17 @@ def now():
 
 
 def held_by(daemon, peer):
-    """How many descriptors of that process, and of the file that deputy.py sends, the daemon has."""
-    process = pathlib.Path(f"/proc/{daemon.pid}")
+    """How many descriptors of that process, and of the file that deputy.py sends, the daemon and its
+    workers have."""
     found = 0
-    for descriptor in (process / "fd").iterdir():
-        try:
-            file = os.readlink(descriptor)
-            told = (process / "fdinfo" / descriptor.name).read_text()
-        except FileNotFoundError:
-            continue
-        found += file == "/etc/hostname" or f"\nPid:\t{peer.pid}\n" in told
+    for process in (pathlib.Path(f"/proc/{pid}") for pid in daemon.processes()):
+        for descriptor in (process / "fd").iterdir():
+            try:
+                file = os.readlink(descriptor)
+                told = (process / "fdinfo" / descriptor.name).read_text()
+            except FileNotFoundError:
+                continue
+            found += file == "/etc/hostname" or f"\nPid:\t{peer.pid}\n" in told
     return found
 
 

@@ -50,8 +50,8 @@ def parent(entry):
     return (entry / "stat").read_text().rpartition(")")[2].split()[1]
 
 
-def resident(daemon):
-    line, = [line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmRSS")]
+def resident(pid):
+    line, = [line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS")]
     return int(line.split()[1])
 
 
@@ -81,14 +81,17 @@ def test_a_sleeping_module_is_ended_after_a_minute_and_the_others_do_no_harm_mea
     # No more than three questions each: beyond, the baseline's limit answers.
     plan = {BOB: ("abort", "segfault", "exit"), CAROL: ("leave", "stack", "huge"),
             DAVE: ("crowd", "unreadable", "forty")}
-    before = resident(daemon)
+    before = resident(daemon.pid)
     for who, misbehaviours in plan.items():
         shell = logged_in(login, who)
+        own = daemon.worker(who[0])
+        own_before = resident(own)
         for how in misbehaviours:
             assert refused(shell, how, hostile, who) < world.PATIENCE, how
             world.wait_for(lambda: helpers(daemon) == [asleep], "the others to end")
         assert shell.run("keychainctl status").status == 0
-    assert resident(daemon) < before + 16 * 1024
+        assert daemon.worker(who[0]) == own and resident(own) < own_before + 16 * 1024
+    assert resident(daemon.pid) < before + 16 * 1024
     sleeper.terminal.expect(r"<status (\d+)>", timeout=60 + world.PATIENCE)
     lasted = time.monotonic() - began
     assert int(sleeper.terminal.match.group(1)) == FAILED and 55 < lasted

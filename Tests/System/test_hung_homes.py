@@ -38,6 +38,8 @@ try:
 except (EOFError, OSError):
     pass
 """
+# How keychaind's name begins, and how a worker's does, before it serves a user and then.
+DAEMON = "keychaind,keychain-worker,keychain:"
 LIBC = ctypes.CDLL(None, use_errno=True)
 INIT = 26
 
@@ -150,7 +152,7 @@ def test_a_program_on_a_file_system_that_never_answers_root_holds_up_nothing(log
     with open(said, "w") as log:
         server = subprocess.Popen(
             ["unshare", "--user", "--map-root-user", "--mount", "/usr/bin/python3", "-B",
-             world.TOOLS / "overlay_program.py", world.TOOLS / "asker", place, "keychaind", world.TOOLS / "frame"],
+             world.TOOLS / "overlay_program.py", world.TOOLS / "asker", place, DAEMON, world.TOOLS / "frame"],
             user=entry.pw_uid, group=entry.pw_gid, extra_groups=[], cwd="/", stdout=log, stderr=log)
     try:
         world.wait_for(lambda: re.search("ended|held", said.read_text()), "the program")

@@ -112,7 +112,7 @@ def test_an_unlock_in_the_keyring_opens_nothing_without_the_vault_key(daemon, lo
     shell = login()
     shell.run("printf s3cret | keychainctl add generic-password --service mail")
     daemon.stop()
-    key = world.RUN / "private/vault-key"
+    key = world.RUN / f"private/vault-key-{world.number_of(ALICE[0])}"
     assert key.stat().st_mode & 0o777 == 0o600 and key.parent.stat().st_mode & 0o777 == 0o700
     key.unlink()
     daemon.start()

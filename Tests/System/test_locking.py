@@ -69,10 +69,13 @@ def status(shell):
 
 
 def until_heard(logind, daemon):
-    """The daemon has heard everything that was said before."""
+    """The daemon has heard everything that was said before. Each user's worker hears it from keychaind,
+    and another user's tells that it has."""
+    daemon.worker(BOB[0], start=True)
     logind.add_session("c9", BOB[0])
     logind.session("c9", "Lock")
     world.wait_for(lambda: "the screen of session c9 is locked" in daemon.log(), "the daemon")
+    time.sleep(1)
 
 
 # Screens
@@ -287,6 +290,7 @@ def test_a_restart_closes_nothing_twice(session, logind, daemon):
     daemon.stop()
     daemon.start()
     world.wait_for(lambda: daemon.log().count("listening to logind") == 2, "logind")
+    assert reads(session) == ["sync", "wifi"]
     assert daemon.log().count("the screen of session c1 is locked") == 1
 
 

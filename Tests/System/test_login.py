@@ -105,14 +105,15 @@ def test_a_restarted_daemon_keeps_what_is_unlocked(login, daemon):
     assert shell.run(GET).text.strip() == "s3cret"
 
 
-@pytest.mark.parametrize("how", ["stopped", "hung"])
+@pytest.mark.parametrize("how", ["stopped", "hung", "hung for its user alone"])
 def test_a_login_waits_at_most_two_and_a_half_seconds_for_a_daemon_that_is(how, login, daemon):
     login().close()
     usual = login().seconds
     if how == "stopped":
         daemon.stop()
     else:
-        daemon.process.send_signal(world.signal.SIGSTOP)
+        hung = daemon.pid if how == "hung" else daemon.worker(ALICE[0])
+        world.os.kill(hung, world.signal.SIGSTOP)
     shell = login()
     assert shell.seconds < usual + 2.5 + world.PATIENCE / 3
     began = time.monotonic()

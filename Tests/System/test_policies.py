@@ -12,7 +12,7 @@ import time
 import pytest
 
 import world
-from conftest import ALICE
+from conftest import ALICE, BOB
 from test_contexts import NOT_FOUND, heard, start
 
 ADMIN = pathlib.Path("/etc/keychain/policies.d")
@@ -364,6 +364,36 @@ def test_reloading_drops_no_request(shell, admin, daemon):
     assert "60 read" in shell.terminal.before
 
 
+@pytest.mark.parametrize("how", ["by root's word", "by the signal"])
+def test_a_load_is_done_when_all_users_workers_judge_by_it(how, login, daemon, admin):
+    shells = login(ALICE), login(BOB)
+    for shell in shells:
+        assert shell.run(ADD.format("mail")).status == 0
+    workers = daemon.workers()
+    for number in range(4):
+        forbids = number % 2 == 0
+        before = daemon.log().count("policies:")
+        (ADMIN / "50-test.draft").write_text("policy: v1\nname: test\n" + (
+            NO_MAIL if forbids else "rules: []\n"))
+        (ADMIN / "50-test.draft").rename(ADMIN / "50-test.yaml")
+        if how == "by root's word":
+            assert world.run(world.CONTROL, "policy", "reload").returncode == 0
+        else:
+            os.kill(daemon.pid, 1)
+            world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
+        # Each asks the worker that was there before.
+        assert [shell.run(GET.format("mail")).status != 0 for shell in shells] == [forbids] * 2
+    assert workers.items() <= daemon.workers().items()
+
+
+NO_MAIL = """rules:
+  - id: test.no-mail
+    forbid: No program reads mail here.
+    operations: read-secret
+    resource: {service: mail}
+"""
+
+
 def test_the_tool_reaches_its_user_s_items_for_a_user_who_is_there(login, tools):
     # The baseline: who answers is there, for five minutes on that terminal.
     shell = login()
@@ -451,4 +481,3 @@ def test_what_a_process_may_do_and_why_it_was_refused_is_explained(shell, admin)
     assert shell.run(GET.format("mail")).status != 0
     told = shell.run("keychainctl policy explain --last-denied").text
     assert "refused at " in told and "test.no-mail" in told and "decision: deny" in told
-    assert "test.no-mail" in world.run("keychainctl", "policy", "explain", "--last-denied").stdout

@@ -70,12 +70,13 @@ def test_one_that_behaves_is_heard(terminal):
 
 @pytest.mark.parametrize("how", ["dies", "speaks", "shouts", "rambles", "lies"])
 def test_one_that_fails_at_the_question_ends_it_and_opens_nothing(terminal, how, daemon):
+    before = daemon.worker(ALICE[0])
     terminal.prompter(how, ALICE[1])
     terminal.asks("read:bank:A", "quiet:bank:A")
     terminal.hears("<asked>")
     terminal.hears(NOT_ALLOWED_TO_ASK)
     terminal.hears(NOT_ALLOWED_TO_ASK)
-    assert daemon.process.poll() is None
+    assert daemon.process.poll() is None and daemon.worker(ALICE[0]) == before
 
 
 def test_one_that_answers_before_it_is_asked_is_not_heard(terminal):

@@ -390,10 +390,11 @@ def test_a_keychain_that_hangs_holds_no_call_up_that_needs_nothing_of_it(desk, d
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py hung")
     desk.hears("<ready>")
-    daemon.process.send_signal(signal.SIGSTOP)
+    worker = daemon.worker(ALICE[0])
+    os.kill(worker, signal.SIGSTOP)
     desk.shell.sendline("")
     given = desk.heard()
-    daemon.process.send_signal(signal.SIGCONT)
+    os.kill(worker, signal.SIGCONT)
     assert given == "<given up>", desk.shell.before
     desk.shell.sendline("")
     desk.hears("<again>")
@@ -677,11 +678,15 @@ def test_wherever_the_service_or_the_keychain_is_killed_at_each_call_what_was_an
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_kills.py")
 
     def kill():
-        daemon.stop(signal.SIGKILL)
+        # A worker alone would be started after longer and longer pauses.
+        daemon.kill()
         daemon.start()
 
-    words = {"<stop>": lambda: daemon.process.send_signal(signal.SIGSTOP),
-             "<continue>": lambda: daemon.process.send_signal(signal.SIGCONT), "<kill>": kill}
+    def signalled(number):
+        return lambda: os.kill(daemon.worker(ALICE[0], start=number != signal.SIGCONT), number)
+
+    words = {"<stop>": signalled(signal.SIGSTOP), "<continue>": signalled(signal.SIGCONT),
+             "<kill>": kill}
     while (said := desk.heard()) in words:
         words[said]()
         desk.shell.sendline("")

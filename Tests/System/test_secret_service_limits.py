@@ -29,10 +29,11 @@ def test_what_is_beyond_the_limit_is_refused_at_once_and_the_rest_is_done(desk, 
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
     desk.on_a_bus(f"{cases} {case}")
     desk.hears("<ready>")
-    daemon.process.send_signal(signal.SIGSTOP)
+    worker = daemon.worker(ALICE[0])
+    os.kill(worker, signal.SIGSTOP)
     desk.shell.sendline("")
     full = desk.heard()
-    daemon.process.send_signal(signal.SIGCONT)
+    os.kill(worker, signal.SIGCONT)
     assert full == "<full>", desk.shell.before
     ends(desk)
 
@@ -118,7 +119,8 @@ def test_a_program_has_a_quarter_of_all_calls_and_all_together_1024(crowd, daemo
     members = [crowd(number, "busy", 256) for number in range(4)]
     last = crowd(4, "busy", 1)
     assert [member.hears() for member in (*members, last)] == ["ready"] * GROUPS
-    daemon.process.send_signal(signal.SIGSTOP)
+    worker = daemon.worker(ALICE[0])
+    os.kill(worker, signal.SIGSTOP)
     try:
         for member in members:
             member.goes_on("")
@@ -126,7 +128,7 @@ def test_a_program_has_a_quarter_of_all_calls_and_all_together_1024(crowd, daemo
         last.goes_on("")
         heard.append(last.hears())
     finally:
-        daemon.process.send_signal(signal.SIGCONT)
+        os.kill(worker, signal.SIGCONT)
     assert heard == ["0"] * 4 + ["1"]
     for member in (*members, last):
         member.goes_on("")

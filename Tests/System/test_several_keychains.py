@@ -320,7 +320,7 @@ def test_a_tpm_opens_it_where_root_took_the_disk_s_key_away(root, units, daemon,
         listed = control("protector", "list", *IN_SYSTEM).stdout.split("\n")
         disk = next(line.split()[0] for line in listed if "device" in line)
         assert as_root_who_is_there("protector", "remove", disk.rstrip(","), *IN_SYSTEM).status == 0
-        world.run("keyctl", "clear", keyring())
+        world.forget_keys()
         daemon.restart()
         assert shop.get().stdout == "db-s3cret"
         kept = next(line.split()[0] for line in listed if "tpm2" in line)
@@ -328,14 +328,10 @@ def test_a_tpm_opens_it_where_root_took_the_disk_s_key_away(root, units, daemon,
         assert left.status != 0, "nothing would open it any more"
     finally:
         tpm.end()
-    world.run("keyctl", "clear", keyring())
+    world.forget_keys()
     daemon.restart()
     closed = shop.get(*IN_SYSTEM)
     assert closed.returncode not in (0, NOT_FOUND) and "s3cret" not in closed.stdout
-
-
-def keyring():
-    return world.run("keyctl", "search", "@u", "keyring", world.keyring_name()).stdout.strip()
 
 
 # Search list and default keychain

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """keychain-starter, the one part with the rights that PAM's modules may need, which starts every program
-that works for keychaind: what it takes, from which peer, and what becomes of programs when it or
-keychaind ends."""
+that works for keychaind and its workers: what it takes, from which peer, and what becomes of programs
+when it or its peer ends."""
 
 import json
 import os
@@ -20,6 +20,7 @@ from conftest import ALICE
 from graphical import processes
 from test_foreign_files import RESTORE, earlier, endless_rows, importer  # noqa: F401 (fixture)
 from test_presence import ADD, GET
+from world import parent_of
 
 FAILURE = 1
 INSTALLED = world.PREFIX / "libexec/keychain/keychain-starter"
@@ -37,8 +38,9 @@ exec sleep 600
 
 
 class Starter:
-    """The installed program in an installation whose keychaind is a Python and whose other programs
-    are scripts. It trusts them for where they lie and whose they are, as it does the product's."""
+    """The installed program in an installation whose keychaind and keychain-worker are a Python and
+    whose other programs are scripts. It trusts them for where they lie and whose they are, as it does
+    the product's."""
 
     def __init__(self, folder, before=()):
         self.folder = pathlib.Path(folder)
@@ -48,13 +50,15 @@ class Starter:
         self.authentication = self.folder / "libexec/keychain/keychain-auth"
         for name in ("sbin", "libexec/keychain"):
             (self.folder / name).mkdir(parents=True)
-        shutil.copy(os.path.realpath("/usr/bin/python3"), self.daemon)
+        self.worker = self.authentication.with_name("keychain-worker")
+        for each in (self.daemon, self.worker):
+            shutil.copy(os.path.realpath("/usr/bin/python3"), each)
         program = self.folder / "libexec/keychain/keychain-starter"
         shutil.copy(INSTALLED, program)
         self.others = [self.authentication.with_name(name) for name in OTHERS]
         for each in (self.authentication, *self.others):
             each.write_text(PROGRAM.replace("TOLD", str(self.told)))
-        for each in (self.daemon, program, self.authentication, *self.others):
+        for each in (self.daemon, self.worker, program, self.authentication, *self.others):
             each.chmod(0o755)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(self.path))
@@ -91,13 +95,6 @@ class Starter:
         self.process.kill()
         self.process.wait()
         self.listener.close()
-
-
-def parent_of(pid):
-    try:
-        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return None
 
 
 def status_of(pid, name):
@@ -282,24 +279,30 @@ def test_a_program_that_others_may_write_to_is_not_started(starter):
 
 # Whom it hears.
 
-def test_it_hears_keychaind_alone(starter):
+def test_it_hears_keychaind_and_its_workers_alone(starter):
     assert starter.run("word()") == "started"
+    assert starter.run("word()", program=starter.worker) == "started"
     assert starter.run("told()") is None
     assert starter.run("told()", program="/usr/bin/python3") == "not allowed"
     # The same path in another mount namespace may be another file; as a rule it is not.
     assert starter.run("told()", before=["unshare", "--mount"]) is None
     assert starter.run("told()", before=elsewhere(starter)) == "not allowed"
+    assert starter.run("told()", program=starter.worker, before=elsewhere(starter, starter.worker)) \
+        == "not allowed"
     # The socket is closed to other users, and so is what listens there.
     starter.path.chmod(0o666)
-    assert starter.run("told()", before=["setpriv", "--reuid", "nobody", "--clear-groups"]) \
-        == "not allowed"
+    for program in starter.daemon, starter.worker:
+        assert starter.run("told()", program=program, before=[
+            "setpriv", "--reuid", "nobody", "--clear-groups"]) == "not allowed"
 
 
-def elsewhere(starter):
-    """A mount namespace in which another folder lies in the place of keychaind's, with a copy of it."""
+def elsewhere(starter, program=None):
+    """A mount namespace in which another folder lies in the place of the program's, which is keychaind
+    unless given, with a copy of it."""
+    folder = (program or starter.daemon).parent
     return ["unshare", "--mount", "sh", "-c", f"""
-        cp -r {starter.daemon.parent} {starter.folder}/copy && mount --bind {starter.folder}/copy {
-        starter.daemon.parent} && exec "$@" """, "sh"]
+        cp -r {folder} {starter.folder}/copy-{folder.name} && mount --bind {starter.folder}/copy-{
+        folder.name} {folder} && exec "$@" """, "sh"]
 
 
 def test_in_a_mount_namespace_of_its_own_it_hears_the_keychaind_of_all_others():
@@ -313,10 +316,21 @@ def test_in_a_mount_namespace_of_its_own_it_hears_the_keychaind_of_all_others():
         shutil.rmtree(TWO_OF_ROOT)
 
 
-def test_another_file_at_keychaind_s_path_is_another_program(starter):
-    copy = starter.daemon.with_name("keychaind.other")
-    shutil.copy(starter.daemon, copy)
+@pytest.mark.parametrize("program", ["daemon", "worker"])
+def test_another_file_beside_keychaind_or_keychain_worker_is_another_program(starter, program):
+    heard = getattr(starter, program)
+    copy = heard.with_name(heard.name + ".other")
+    shutil.copy(heard, copy)
     assert starter.run("told()", program=copy) == "not allowed"
+    # Of the right name, in the other's folder.
+    other = starter.folder / ("libexec/keychain" if program == "daemon" else "sbin") / heard.name
+    shutil.copy(heard, other)
+    assert starter.run("told()", program=other) == "not allowed"
+
+
+def test_an_installation_without_keychain_worker_hears_keychaind(starter):
+    starter.worker.unlink()
+    assert starter.run("word()") == "started"
 
 
 def test_a_keychaind_whose_file_was_replaced_is_heard_until_it_is_restarted(starter):
@@ -414,9 +428,10 @@ def listening(kind, folder):
 
 # With the daemon.
 
-def test_keychaind_gets_no_rights_by_starting_a_program_and_what_asks_pam_may(shell, daemon):
+def test_no_worker_gets_rights_by_starting_a_program_and_what_asks_pam_may(shell, daemon):
     assert {status_of(int(task), "NoNewPrivs")
-            for task in os.listdir(f"/proc/{daemon.pid}/task")} == {"1"}
+            for pid in (daemon.pid, daemon.worker(ALICE[0]))
+            for task in os.listdir(f"/proc/{pid}/task")} == {"1"}
     shell.send(GET)
     shell.terminal.expect("assword")
     own, (child,) = asking(daemon)
@@ -430,11 +445,13 @@ def children_of(pid):
             and parent_of(int(entry)) == pid}
 
 
-def test_keychaind_starts_no_program_itself(shell, earlier, daemon):  # noqa: F811
+def test_neither_keychaind_nor_a_worker_starts_a_program_itself(shell, earlier, daemon):  # noqa: F811
     """While a file is read that takes long, and policies are loaded again and again."""
     listening = {int(entry.name)
-                 for entry in processes("keychain-starter", "keychain-broker", "keychain-audit")
+                 for entry in processes("keychain-starter", "keychain-broker", "keychain-audit",
+                                        "keychain-worker")
                  if parent_of(int(entry.name)) == daemon.pid}
+    worker = daemon.worker(ALICE[0])
     own, _ = asking(daemon)
     endless_rows(earlier)
     restoring = threading.Thread(target=lambda: shell.run(RESTORE, [ALICE[1]]))
@@ -448,6 +465,7 @@ def test_keychaind_starts_no_program_itself(shell, earlier, daemon):  # noqa: F8
             compilers.update(parent_of(int(entry.name)) for entry in processes("keychainctl-policy"))
             assert children_of(daemon.pid) <= listening | {
                 int(entry.name) for entry in processes("keychain-audit")}
+            assert not children_of(worker)
         return compilers - {None}
 
     world.wait_for(seen, "policies to be compiled")
@@ -485,14 +503,19 @@ def test_no_user_reaches_its_socket(daemon):
     assert "PermissionError" in world.as_user(ALICE[0], "/usr/bin/python3", "-c", code).stderr
 
 
-def test_a_question_ends_with_a_keychaind_that_is_killed(shell, daemon):
+@pytest.mark.parametrize("killed", ["keychaind", "the worker"])
+def test_a_question_ends_with_what_asked_it_and_was_killed(killed, shell, daemon):
     shell.send(GET)
     shell.terminal.expect("assword")
     own, (child,) = asking(daemon)
-    daemon.stop(signal.SIGKILL)
-    for pid in own, child:
-        world.wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "it to end")
-    daemon.start()
+    if killed == "keychaind":
+        daemon.kill()
+        world.wait_for(lambda: not pathlib.Path(f"/proc/{own}").exists(), "the starter to end")
+    else:
+        daemon.kill_worker(ALICE[0])
+    world.wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists(), "the question to end")
+    if killed == "keychaind":
+        daemon.start()
     shell.terminal.expect_exact(shell.PROMPT)
 
 

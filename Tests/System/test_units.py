@@ -26,6 +26,7 @@ TimeoutStopSec=10
 StateDirectory=keychain/audit
 StateDirectoryMode=0700
 LimitCORE=0
+LimitNOFILE=2048
 UMask=0077
 KeyringMode=private
 AmbientCapabilities=CAP_SYS_PTRACE
@@ -58,7 +59,7 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallFilter=capset setrlimit prlimit64 seccomp
 SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
-MemoryMax=64M
+MemoryMax=128M
 TasksMax=8
 """,
     "systemd/keychain-audit.socket": """
@@ -145,6 +146,57 @@ SocketMode=0600
 DirectoryMode=0755
 Backlog=256
 """,
+    "systemd/keychain-worker.socket": """
+ListenSequentialPacket=/run/keychain/worker.sock
+Accept=yes
+SocketMode=0600
+DirectoryMode=0755
+Backlog=256
+MaxConnections=1024
+TriggerLimitIntervalSec=0
+""",
+    "systemd/keychain-worker@.service": """
+CollectMode=inactive-or-failed
+TimeoutStopSec=75
+Environment=SWIFT_BACKTRACE=enable=no
+LimitCORE=0
+LimitMEMLOCK=1G
+LimitNOFILE=4096
+LimitNICE=-4
+UMask=0077
+KeyringMode=private
+ProtectSystem=strict
+ReadWritePaths=/var/lib/keychain /run/keychain/private
+ProtectHome=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+PrivateDevices=yes
+PrivateMounts=yes
+PrivateTmp=yes
+InaccessiblePaths=-/run/systemd/private
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX
+IPAddressDeny=any
+ProtectClock=yes
+DevicePolicy=closed
+CapabilityBoundingSet=CAP_SYS_PTRACE
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallFilter=setpriority
+SystemCallFilter=capset
+SystemCallErrorNumber=EPERM
+MemoryMax=256M
+TasksMax=128
+CPUWeight=100
+""",
     "systemd/keychaind-login.socket": """
 ListenStream=/run/keychain/login.sock
 SocketMode=0600
@@ -164,11 +216,11 @@ RestartSec=1
 TimeoutStopSec=75
 Environment=SWIFT_BACKTRACE=enable=no
 LimitCORE=0
-LimitMEMLOCK=1G
+LimitMEMLOCK=64M
 LimitNOFILE=16384
 LimitNICE=-4
 UMask=0077
-FileDescriptorStoreMax=4
+FileDescriptorStoreMax=1024
 RuntimeDirectory=keychain
 RuntimeDirectoryMode=0755
 RuntimeDirectoryPreserve=yes
@@ -201,15 +253,17 @@ SystemCallFilter=~@privileged @resources
 SystemCallFilter=setpriority
 SystemCallFilter=capset
 SystemCallErrorNumber=EPERM
-MemoryMax=1G
+MemoryMax=256M
 TasksMax=2048
-OOMPolicy=continue
 """,
     "systemd/keychaind.socket": """
 ListenStream=/run/keychain/keychain.sock
 SocketMode=0666
 DirectoryMode=0755
 Backlog=256
+""",
+    "systemd/system-keychain.slice": """
+MemoryMax=50%
 """,
     "systemd-user/keychain-prompter.service": """
 StartLimitIntervalSec=120
@@ -252,8 +306,8 @@ def test_a_unit_is_understood_to_its_last_line(unit, tmp_path):
 
 
 @pytest.mark.parametrize("unit,most", [
-    ("keychaind.service", 19), ("keychain-broker.service", 37), ("keychain-starter.service", 40),
-    ("keychain-audit.service", 11)])
+    ("keychaind.service", 19), ("keychain-worker@.service", 20), ("keychain-broker.service", 37),
+    ("keychain-starter.service", 40), ("keychain-audit.service", 11)])
 def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
     """`security` counts what a unit leaves open, in tenths."""
     told = world.run("systemd-analyze", "security", "--offline=true", f"--threshold={most}",
@@ -268,10 +322,31 @@ def test_the_broker_sees_the_paths_that_programs_see():
         r"|ReadOnly\w+|ReadWrite\w+|Inaccessible\w+|Temporary\w+|Bind\w+)=", line)]
 
 
-def test_the_daemon_does_not_see_file_systems_as_a_user_s():
+@pytest.mark.parametrize("unit", ["keychaind.service", "keychain-worker@.service"])
+def test_the_daemon_does_not_see_file_systems_as_a_user_s(unit):
     """As the unit had it, systemd would mount them all nosuid."""
-    assert not [line for line in lines("systemd/keychaind.service")
-                if line.startswith("NoNewPrivileges=")]
+    assert not [line for line in lines(f"systemd/{unit}") if line.startswith("NoNewPrivileges=")]
+
+
+def rights_taken(unit):
+    """What a unit says of its process's view of the machine and of its rights, but for those at its start."""
+    return {line for line in lines(f"systemd/{unit}") if re.match(
+        r"(Protect|Private|Inaccessible|Restrict|Lock|Memory(?!Max)|IPAddress|Device|SystemCall|Keyring"
+        r"|UMask|LimitCORE|Environment)", line)}
+
+
+def test_a_worker_has_no_right_that_keychaind_has_not():
+    """But for the one by which it knows keychaind, and which it gives up before it takes a record."""
+    assert rights_taken("keychain-worker@.service") > rights_taken("keychaind.service")
+    bounds = [line for line in lines("systemd/keychain-worker@.service")
+              if line.startswith(("CapabilityBoundingSet=", "AmbientCapabilities="))]
+    assert bounds == ["CapabilityBoundingSet=CAP_SYS_PTRACE"]
+
+
+def test_a_worker_ends_with_its_connection_and_not_with_its_socket():
+    """An upgrade must be able to start the socket anew beside workers that serve."""
+    assert not [line for line in lines("systemd/keychain-worker@.service")
+                if re.match(r"(Requires|Requisite|BindsTo|PartOf|Restart)=", line)]
 
 
 @pytest.mark.parametrize("unit", [unit for unit in TAKEN if unit.startswith("systemd-user/")])

@@ -27,6 +27,7 @@ RUN = pathlib.Path("/run/keychain")
 TOOLS = pathlib.Path("/run/keychain-tools")
 MODULE = PREFIX / "lib/security/pam_keychain.so"
 CONTROL = PREFIX / "bin/keychainctl"
+WORKER = PREFIX / "libexec/keychain/keychain-worker"
 # Seconds in which what should come at once has come on the busiest machine. Only a failure takes
 # that long.
 PATIENCE = 45
@@ -72,8 +73,47 @@ def install_services():
         write_service(service.name, service.read_text())
 
 
+def parent_of(pid):
+    """The number of the process that started it; None where it is gone."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def is_below(pid, ancestor):
+    while pid and pid != ancestor:
+        pid = parent_of(pid)
+    return pid == ancestor
+
+
+def runs(pid, program):
+    """Whether that is the program's file; a process that has ended, and waits for its parent, runs
+    none."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe") == str(program)
+    except OSError:
+        return False
+
+
+def workers():
+    """The workers in this world, by their users' numbers. The one that listens is no user's."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and runs(entry.name, WORKER):
+            with contextlib.suppress(OSError):
+                name = re.fullmatch(r"kc:(\d+)\n", (entry / "comm").read_text())
+                if name:
+                    found[int(name[1])] = int(entry.name)
+    return found
+
+
+def number_of(user):
+    return user if isinstance(user, int) else pwd.getpwnam(user).pw_uid
+
+
 class Daemon:
-    """keychaind, as installed."""
+    """keychaind, as installed, and the workers that it has, one for each user."""
 
     def __init__(self, log):
         self.log_path = pathlib.Path(log)
@@ -100,12 +140,44 @@ class Daemon:
     def pid(self):
         return self.process.pid
 
+    def workers(self):
+        """The workers' processes, by their users' numbers."""
+        return {user: pid for user, pid in workers().items() if is_below(pid, self.pid)}
+
+    def worker(self, user, start=False):
+        """The process of a user's worker, once it is there. `start`: a program of the user's asks for
+        something first."""
+        user = number_of(user)
+        if start:
+            as_user(pwd.getpwuid(user).pw_name, CONTROL, "status")
+        return wait_for(lambda: self.workers().get(user), f"the worker of {user}")
+
+    def processes(self):
+        """All that serve users: keychaind and the workers."""
+        return [self.pid, *self.workers().values()]
+
+    def kill_worker(self, user, number=signal.SIGKILL):
+        """Returns when the process has ended."""
+        pid = self.worker(user)
+        os.kill(pid, number)
+        wait_for(lambda: not runs(pid, WORKER), "the worker to end")
+        return pid
+
     def stop(self, number=signal.SIGTERM):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
+        """Returns when the workers have ended, too."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            for pid in self.processes():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
             self.process.send_signal(number)
             self.process.wait(PATIENCE)
-        return self.process.returncode if self.process else None
+        wait_for(lambda: not workers(), "the workers to end")
+        return self.process.returncode
+
+    def kill(self):
+        return self.stop(signal.SIGKILL)
 
     def restart(self):
         self.stop()
@@ -147,12 +219,12 @@ def keepers():
 
 
 def waits_for_more(pid):
-    """Whether it is in accept4 or recvfrom, and so has written all that was sent to it."""
+    """Whether it is in accept4 or ppoll, and so has written all that was sent to it."""
     try:
         number = pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0]
     except OSError:
         return True
-    return number in {"x86_64": ("288", "45"), "aarch64": ("242", "207")}[os.uname().machine]
+    return number in {"x86_64": ("288", "271"), "aarch64": ("242", "73")}[os.uname().machine]
 
 
 def audit_text():
@@ -495,17 +567,29 @@ def as_user(name, *command, **options):
 
 
 def keyring_name():
-    """The daemon's keyring is called after what its state folder is."""
+    """Workers' keyrings are called after what the state folder is, and their user's number."""
     place = STATE.stat()
     return f"keychain:{STATE}:{place.st_dev}:{place.st_ino}"
 
 
+def keyrings():
+    """The serial numbers of the workers' keyrings."""
+    found = []
+    for serial in run("keyctl", "rlist", "@u", check=False).stdout.split():
+        facts = run("keyctl", "rdescribe", serial, check=False).stdout
+        if facts.startswith("keyring;") and f";{keyring_name()}:" in facts:
+            found.append(serial)
+    return found
+
+
 def keys_of_daemon():
-    """What lies in the daemon's keyring now, as `keyctl` shows it to root."""
-    found = run("keyctl", "search", "@u", "keyring", keyring_name(), check=False)
-    if found.returncode != 0:
-        return ""
-    return run("keyctl", "show", found.stdout.strip()).stdout
+    """What lies in the workers' keyrings now, as `keyctl` shows it to root."""
+    return "".join(run("keyctl", "show", serial).stdout for serial in keyrings())
+
+
+def forget_keys():
+    for serial in keyrings():
+        run("keyctl", "clear", serial, check=False)
 
 
 def names_of_keys():
