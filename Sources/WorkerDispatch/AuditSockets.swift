@@ -16,16 +16,18 @@ package final class AuditSockets: Sendable {
     /// A new connection for the user's records.
     package func connection(for user: UInt32) throws(SocketError) -> Descriptor {
         let (own, other) = try SocketPair.ofRecords()
-        do throws(SocketError) { try pass(other, user) } catch {
-            // keychain-audit may have ended since.
-            control.withLock { $0 = nil }
-            try pass(other, user)
+        let connection = try connected()
+        do throws(SocketError) { try pass(other, user, on: connection) } catch {
+            // keychain-audit has ended since. Another thread may have reached the next one by now.
+            control.withLock { if $0 === connection { $0 = nil } }
+            try pass(other, user, on: connected())
         }
         return own
     }
 
-    private func pass(_ socket: Descriptor, _ user: UInt32) throws(SocketError) {
-        let connection = try connected()
+    private func pass(
+        _ socket: Descriptor, _ user: UInt32, on connection: RecordConnection
+    ) throws(SocketError) {
         try connection.send(LineRecord.serve(user), passing: [socket])
     }
 

@@ -8,7 +8,9 @@ internal import Synchronization
 /// ended has left.
 package final class Upkeep: Sendable {
     private static let each: Duration = .seconds(24 * 3600)
+    /// Between two users whose turn has come, and between looks whether one's has.
     private static let pause: DispatchTimeInterval = .seconds(1)
+    private static let rest: DispatchTimeInterval = .seconds(60)
     /// The most workers at once that were started for this alone.
     private static let atOnce = 2
 
@@ -22,10 +24,12 @@ package final class Upkeep: Sendable {
         self.workers = workers
     }
 
-    package func begin() {
-        queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
-            self?.next()
-            self?.begin()
+    package func begin() { look(after: Self.pause) }
+
+    private func look(after pause: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+            guard let self else { return }
+            look(after: next() ? Self.pause : Self.rest)
         }
     }
 
@@ -34,8 +38,8 @@ package final class Upkeep: Sendable {
         Set(FolderNames.all(in: stateFolder).compactMap { UInt32($0) })
     }
 
-    /// A running worker looks after its user's files by itself.
-    private func next() {
+    /// A running worker looks after its user's files by itself. Returns whether a user's turn has come.
+    private func next() -> Bool {
         let running = workers.users
         let now = ContinuousClock.now
         let users = Self.users(in: stateFolder)
@@ -46,7 +50,8 @@ package final class Upkeep: Sendable {
                 done[user].map { $0.duration(to: now) >= Self.each } ?? true
             }.min()
         }
-        guard let due, workers.countForUpkeep < Self.atOnce else { return }
-        workers.wake(due)
+        guard let due else { return false }
+        if workers.countForUpkeep < Self.atOnce { workers.wake(due) }
+        return true
     }
 }

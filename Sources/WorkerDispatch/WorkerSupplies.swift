@@ -73,7 +73,7 @@ final class WorkerSupplies: Sendable {
 
     // MARK: What changes
 
-    /// Returns what running workers are told, before the acknowledged `policyReport`.
+    /// The policies in force, once `tell` has been called.
     func use(_ bundle: PolicyBundle, number: UInt32) {
         guard
             let memory = try? SealedMemory.make(

@@ -80,6 +80,8 @@ final class ServedUser: Sendable {
         guard hears else { throw SystemError.system(EAGAIN) }
         let daemon = try daemon(given)
         begin(daemon)
+        // No request comes before the policies are in force that keychaind passed.
+        orders.sync {}
         let isForUpkeep = given.beginning.isForUpkeep
         daemon.watch { [self, unowned daemon] in report(daemon, isForUpkeep) }
         channel.tell(.ready)
@@ -147,6 +149,8 @@ final class ServedUser: Sendable {
                 return RecordConnection(socket)
             },
             bounds: { bounds.now }, log: log)
+        // Where keychaind could pass none, or none that makes sense, nothing is allowed for want of rules.
+        policy.use(PolicyBundle.whenBroken, PolicyRevision(hash: [], number: 0))
         plan.policy = policy
         plan.connectedUsers = connectedUsers
         plan.tpmTurns = gate.turns(.tpm)
