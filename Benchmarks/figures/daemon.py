@@ -272,8 +272,28 @@ def beside_troubles(table, house):
     def restore():
         assert shell.run("keychainctl restore hostile.backup", [PASSWORD]).status != 0
 
+    def crash():
+        house.daemon.kill_worker("kc-large")
+        shell.run("keychainctl status")
+
+    def unlock():
+        shell.run("keychainctl lock")
+        shell.run("keychainctl unlock", [PASSWORD])
+
+    fill_keys = "for n in $(seq 200); do keyctl add user fill:$n x @u; done 2>/dev/null"
+    free_keys = "for n in $(keyctl rlist @u); do" \
+                " case $(keyctl rdescribe $n) in *fill:*) keyctl unlink $n @u;; esac; done"
+
+    def keys_of_large(command):
+        owner = house.file("large").parent.stat().st_uid
+        world.as_number(owner, "sh", "-c", command)
+
     for what, trouble in (("keys derived one after the other", derive),
-                          ("a damaged file restored again and again", restore)):
+                          ("a damaged file restored again and again", restore),
+                          ("crashes of the user's worker", crash),
+                          ("unlocks that find the user's quota of keys full", unlock)):
+        if trouble == unlock:
+            keys_of_large(fill_keys)
         quiet = beside.order(f"read 1500 {SMALL}")
         over = threading.Event()
         times = []
@@ -291,6 +311,7 @@ def beside_troubles(table, house):
         thread.join()
         table.add(f"read p99 beside {what}, × quiet", busy["p99_us"] / quiet["p99_us"], "×", most=3,
                   note=f"{busy['p99_us']:.0f} µs; {len(times)} times meanwhile")
+    keys_of_large(free_keys)
     deriving.end()
     beside.end()
 
