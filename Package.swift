@@ -410,7 +410,7 @@ let package = Package(
                 "KeychainRequestService", "KeychainRows", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "ProcessBroker", "ProgramHandoff",
-                "PromptedAuthentication", "SessionVault", "WorkerHandoff",
+                "PromptedAuthentication", "SessionVault",
             ]),
         program(
             "keychain-worker",
@@ -430,7 +430,7 @@ let package = Package(
                 "AccountDatabase", "AuditHandoff", "KeychainAccessControl", "KeychainLinuxSystem",
                 "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainRequestAudit", "KeychainSecrets", "LoginHandoff",
-                "LoginManager", "PolicyLoading", "WorkerHandoff",
+                "LoginManager", "PolicyLoading", "ProcessBroker", "ProgramHandoff", "WorkerHandoff",
             ]),
         program(
             "keychaind",
@@ -478,7 +478,7 @@ let package = Package(
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
                 "KeychainImport", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
-                "LoginManager", "PAMSetup", "SecretJSON", "Terminal", arguments,
+                "LoginManager", "PAMSetup", "ProgramHandoff", "SecretJSON", "Terminal", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(

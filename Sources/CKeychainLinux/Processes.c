@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -43,6 +45,17 @@ int kc_keep_capabilities(uint64_t kept) {
         has[half].inheritable = 0;
     }
     return (int)syscall(SYS_capset, &head, has);
+}
+
+int kc_become(uint32_t number) {
+    gid_t groups[NGROUPS_MAX];
+    int count = getgroups(NGROUPS_MAX, groups);
+    size_t kept = 0;
+    if (count < 0) return -1;
+    for (int index = 0; index < count; index++)
+        if (groups[index] != 0) groups[kept++] = groups[index];
+    if (setgroups(kept, groups) != 0 || setresgid(number, number, number) != 0) return -1;
+    return setresuid(number, number, number);
 }
 
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }

@@ -13,14 +13,19 @@ package final class CallerResolver: Sendable {
     package let looks: any ProcessLooks
     private let screens: ScreenLocks
     private let names: NameGuard
+    private let controller: @Sendable (_ login: String) -> Int32?
 
+    /// `controller` gives the process that controls a login's screen; nil where there is none, or
+    /// it is unknown.
     package init(
-        sessions: SessionRegistry, looks: any ProcessLooks, screens: ScreenLocks, names: NameGuard
+        sessions: SessionRegistry, looks: any ProcessLooks, screens: ScreenLocks, names: NameGuard,
+        controller: @escaping @Sendable (_ login: String) -> Int32?
     ) {
         self.sessions = sessions
         self.looks = looks
         self.screens = screens
         self.names = names
+        self.controller = controller
     }
 
     /// Resolves the peer before a byte is read from the connection. `program` is nil for a process that
@@ -106,7 +111,8 @@ package final class CallerResolver: Sendable {
             PrompterUnit.runs(lines, of: prompter.user),
             ServiceManager.isParent(of: process, for: prompter.user),
             let login = prompter.display, let server,
-            let screen = LoginScreen(server, of: login, prompter.user)
+            let screen = LoginScreen(
+                server, of: login, prompter.user, controller: controller)
         else { return nil }
         return (.display(user: prompter.user, login: login), screen)
     }

@@ -2,7 +2,6 @@
 package import AccountDatabase
 package import LoginRegistry
 internal import KeychainLinuxSystem
-internal import LoginManager
 
 /// Decides whether the kernel keeps a user's other programs from speaking under a name that it
 /// gives: a system unit's, or an SELinux domain's.
@@ -56,14 +55,18 @@ package struct NameGuard: Sendable {
 extension NameGuard.Machine {
     private static let longest = 256 * 1024
 
-    package init(_ sessions: SessionRegistry, _ accounts: AccountNames) {
+    /// `owner` gives `User=` of a unit; nil where that can't be looked up.
+    package init(
+        _ sessions: SessionRegistry, _ accounts: AccountNames,
+        owner: @escaping @Sendable (_ unit: String) -> String?
+    ) {
         firstLoginUser = Self.firstLoginUser(in: ["/etc/login.defs", "/usr/etc/login.defs"])
         hasLogin = { !sessions.live($0).isEmpty }
         forbidsTracing = {
             let scope = KernelFile.read("/proc/sys/kernel/yama/ptrace_scope", limit: 16)
             return scope.flatMap { Self.number($0) }.map { $0 >= 1 } ?? false
         }
-        owner = { SystemUnits.user(of: $0) }
+        self.owner = owner
         account = { accounts.name(of: $0) }
     }
 

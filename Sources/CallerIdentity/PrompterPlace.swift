@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
-internal import KeychainLocalSocket
 package import KeychainModel
 internal import KeychainMessages
 internal import LoginManager
@@ -41,18 +40,20 @@ package enum PrompterPlace: Hashable, Sendable {
 package final class LoginScreen: Sendable {
     package let server: PinnedProcess
 
-    /// The numbers under which an X server of root's is looked for.
-    private static let displays = 100
-
     /// nil where that does not hold or can't be looked up: any program of the user can run an X
     /// server that shows its windows to no user.
-    init?(_ server: DisplayServer, of login: String, _ user: UInt32) {
+    ///
+    /// `controller` gives the process that controls a login's screen (`LoginSessions`).
+    init?(
+        _ server: DisplayServer, of login: String, _ user: UInt32,
+        controller: (_ login: String) -> Int32?
+    ) {
         guard let process = PinnedProcess(pid: server.process, pidfd: nil) else { return nil }
         if server.user == 0 {
             guard LoginSessions.display(ofSession: login) == server.number else { return nil }
         } else {
             guard server.user == user, Self.isShownByItsUser(login),
-                let controller = LoginSessions.controller(of: login),
+                let controller = controller(login),
                 Self.listens(process, for: controller)
             else { return nil }
         }
@@ -66,11 +67,8 @@ package final class LoginScreen: Sendable {
     /// root's, a login needs no controller, and any program of the user could become it.
     private static func isShownByItsUser(_ login: String) -> Bool {
         switch LoginSessions.typeOnSeat(login) {
-        case "wayland"?, "mir"?: true
-        case "x11"?:
-            !(0..<displays).contains {
-                AbstractSocket.listener("/tmp/.X11-unix/X\($0)")?.user == 0
-            }
+        // keychaind tells no controller where an X server of root's runs.
+        case "wayland"?, "mir"?, "x11"?: true
         default: false
         }
     }

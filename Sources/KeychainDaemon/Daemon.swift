@@ -21,7 +21,6 @@ internal import ProcessBroker
 internal import PromptedAuthentication
 internal import SessionVault
 internal import Synchronization
-internal import WorkerHandoff
 
 /// The whole service of one user, assembled from its parts.
 package final class Daemon: Sendable {
@@ -65,8 +64,10 @@ package final class Daemon: Sendable {
                 accounts.name(of: $0).map(inKeychains)
             }, memory: memory)
         let keyring = try DaemonKeyring(stateFolder: state, serving: user)
-        let evidence = EvidenceStore(keyring: keyring)
-        let sessions = SessionRegistry(keyring: keyring) { login, user, isLast in
+        let records = try SealedRecords(
+            folder: plan.folders.records, of: plan.user, key: plan.vaultKey)
+        let evidence = EvidenceStore(keyring: records)
+        let sessions = SessionRegistry(keyring: keyring, records: records) { login, user, isLast in
             evidence.forget(login, of: user, isLast: isLast)
         }
         let screens = ScreenLocks()
@@ -92,7 +93,9 @@ package final class Daemon: Sendable {
             AuditFiles(plan.audit, log: plan.log), journal: AuditJournal())
         let guesses = UnlockThrottle()
         let authenticator = PromptedAuthenticator(
-            starter: starter, prompters: prompters, accounts: accounts)
+            starter: starter, prompters: prompters, accounts: accounts,
+            // A program of another user's, for root's worker, has no finger of root's.
+            biometry: { [facts = plan.facts] in $0 == user ? facts.enrolledBiometry() : [] })
         var serviceParts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: authenticator,
@@ -103,14 +106,15 @@ package final class Daemon: Sendable {
         serviceParts.memory = memory
         serviceParts.audit = audit
         let service = KeychainService(serviceParts)
-        let names = NameGuard(NameGuard.Machine(sessions, accounts))
-        let looks = BrokerLooks(
-            path: plan.folders.runtime + "/" + ServiceFolder.brokerSocket, log: plan.log)
+        let names = NameGuard(
+            NameGuard.Machine(sessions, accounts, owner: plan.facts.unitUser))
+        let looks = BrokerLooks(connect: plan.broker, log: plan.log)
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accounts.groups, group: plan.accounts.groupName,
             names: names, looks: looks)
         let resolver = CallerResolver(
-            sessions: sessions, looks: looks, screens: screens, names: names)
+            sessions: sessions, looks: looks, screens: screens, names: names,
+            controller: plan.facts.controller)
         plan.policy.onFacts { [policy = plan.policy] process, user throws(RequestError) in
             try ProcessSubject(process, for: user, resolver, directory)
                 .words(askedBy: policy.now.judge.policy)
@@ -125,10 +129,10 @@ package final class Daemon: Sendable {
             pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
             looks: looks, audit: audit, log: plan.log)
         let handler = Logins(
-            parts, outOfStep: PasswordMismatch(keyring: keyring),
+            parts, outOfStep: PasswordMismatch(records: records),
             unasked: PasswordlessUnlock(
                 parts, directory: directory, policy: plan.policy, screens: screens),
-            hasEmptyPassword: plan.accounts.hasEmptyPassword)
+            hasEmptyPassword: plan.facts.hasEmptyPassword)
         logins = LoginServer(
             plan.connections.logins, .login, of: user, logins: handler, accounts: accounts,
             looks: looks)

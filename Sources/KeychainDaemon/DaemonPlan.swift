@@ -5,6 +5,7 @@ package import KeychainLinuxSystem
 package import KeychainLocalSocket
 package import KeychainModel
 package import KeychainSecrets
+package import ProcessBroker
 package import ProgramHandoff
 package import SessionVault
 
@@ -13,11 +14,12 @@ package import SessionVault
 package struct DaemonPlan: Sendable {
     package struct Folders: Sendable {
         let state: String
-        let runtime: String
+        /// Of what is to be known after a new start of the worker, and ends with the boot.
+        let records: String
 
-        package init(state: String, runtime: String) {
+        package init(state: String, records: String) {
             self.state = state
-            self.runtime = runtime
+            self.records = records
         }
     }
 
@@ -65,33 +67,59 @@ package struct DaemonPlan: Sendable {
         /// Names of all groups of an account; nil where they can't be looked up.
         let groups: @Sendable (String) -> [String]?
         let groupName: @Sendable (UInt32) -> String?
-        /// Whether the account's password is empty.
-        let hasEmptyPassword: @Sendable (String) -> Bool
 
         package init(
             name: @escaping @Sendable (UInt32) -> String?,
             groups: @escaping @Sendable (String) -> [String]?,
-            groupName: @escaping @Sendable (UInt32) -> String?,
-            hasEmptyPassword: @escaping @Sendable (String) -> Bool
+            groupName: @escaping @Sendable (UInt32) -> String?
         ) {
             self.name = name
             self.groups = groups
             self.groupName = groupName
+        }
+    }
+
+    /// Facts that the process has no right to look up itself. The first two are its user's own.
+    package struct Facts: Sendable {
+        /// Whether the password of the user's account is empty.
+        let hasEmptyPassword: @Sendable () -> Bool
+        /// A digest of the fingers that the user has enrolled; empty where that is nothing, or
+        /// unknown.
+        let enrolledBiometry: @Sendable () -> [UInt8]
+        /// `User=` of a unit of the system manager; nil where that is unknown.
+        let unitUser: @Sendable (_ unit: String) -> String?
+        /// The process that controls the screen of one of the user's login sessions; nil where
+        /// there is none, or it is unknown.
+        let controller: @Sendable (_ session: String) -> Int32?
+
+        package init(
+            hasEmptyPassword: @escaping @Sendable () -> Bool,
+            enrolledBiometry: @escaping @Sendable () -> [UInt8],
+            unitUser: @escaping @Sendable (_ unit: String) -> String?,
+            controller: @escaping @Sendable (_ session: String) -> Int32?
+        ) {
             self.hasEmptyPassword = hasEmptyPassword
+            self.enrolledBiometry = enrolledBiometry
+            self.unitUser = unitUser
+            self.controller = controller
         }
     }
 
     /// Where connections to keychain-audit come from.
     package typealias AuditConnections = AuditFiles.Connections
+    /// The same to keychain-broker, bound to the user.
+    package typealias BrokerConnections = BrokerLooks.Connections
 
     let user: UInt32
     let folders: Folders
     let connections: Connections
     let programs: Programs
     let accounts: Accounts
+    let facts: Facts
     let vaultKey: VaultKey
     let deviceKey: HeldSecret
     let audit: AuditConnections
+    let broker: BrokerConnections
     /// The administrator's bounds on automatic locking, which hold for every keychain.
     let bounds: @Sendable () -> KeychainSettings
     let log: @Sendable (String) -> Void
@@ -106,8 +134,9 @@ package struct DaemonPlan: Sendable {
 
     package init(
         user: UInt32, folders: Folders, connections: Connections, programs: Programs,
-        accounts: Accounts, vaultKey: VaultKey, deviceKey: HeldSecret,
-        audit: @escaping AuditConnections, bounds: @escaping @Sendable () -> KeychainSettings,
+        accounts: Accounts, facts: Facts, vaultKey: VaultKey, deviceKey: HeldSecret,
+        audit: @escaping AuditConnections, broker: @escaping BrokerConnections,
+        bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.user = user
@@ -115,9 +144,11 @@ package struct DaemonPlan: Sendable {
         self.connections = connections
         self.programs = programs
         self.accounts = accounts
+        self.facts = facts
         self.vaultKey = vaultKey
         self.deviceKey = deviceKey
         self.audit = audit
+        self.broker = broker
         self.bounds = bounds
         self.log = log
     }

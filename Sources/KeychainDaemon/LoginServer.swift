@@ -86,7 +86,8 @@ package final class LoginServer: Sendable {
         where user == connection.peerUser:
             reply(
                 logins.offer(password, verified: false, for: user, account, host: host), connection)
-        case (.offer, _):
+        // A number is keychaind's to tell.
+        case (.login, .number), (.offer, _):
             reply(.refused(.notEntitled), connection)
         }
     }

@@ -29,14 +29,14 @@ final class Logins: Sendable {
     private let unasked: PasswordlessUnlock
     private let accounts: AccountNames
     private let looks: any ProcessLooks
-    private let hasEmptyPassword: @Sendable (String) -> Bool
+    private let hasEmptyPassword: @Sendable () -> Bool
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
     private let work = WorkQueues()
 
     init(
         _ parts: DaemonParts, outOfStep: PasswordMismatch, unasked: PasswordlessUnlock,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool
+        hasEmptyPassword: @escaping @Sendable () -> Bool
     ) {
         folder = parts.folder
         protectors = parts.protectors
@@ -66,7 +66,7 @@ final class Logins: Sendable {
             wasOutOfStep = !facts.isSilent && outOfStep.tell(facts.user)
             log("login of uid \(facts.user) through \(facts.service)")
             if password?.bytes.count ?? 0 == 0, facts.isAuthenticated,
-                hasEmptyPassword(session.account)
+                hasEmptyPassword()
             {
                 endPasscodeClass(session.user, host)
             }

@@ -113,7 +113,8 @@ struct TerminalAuthenticator: Authenticator {
             executable: prompter, arguments: ["--conversation"], environment: [],
             passing: [(source: there.descriptor.number, target: 3)], newSession: false)
         let prover = try ChildProcess(
-            executable: auth, arguments: [service, account], environment: [],
+            executable: auth, arguments: [service, String(caller.user), account],
+            environment: [],
             passing: [(source: here.descriptor.number, target: 3)], newSession: false)
         return (prover, shower)
     }

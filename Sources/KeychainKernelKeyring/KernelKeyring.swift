@@ -2,12 +2,16 @@
 package import KeychainSecrets
 internal import CKeychainKeyutils
 internal import Glibc
+internal import Synchronization
 
 /// Keys that the kernel holds (keyrings(7)).
 package enum KernelKeyring {
     /// The most bytes of one key's content; the kernel's own limit for `user` keys.
     package static let largestPayload = 32767
     private static let mostKeys = 16_384
+    /// Held while a key is in the process's own keyring, where another one of its name would be the
+    /// same key.
+    private static let making = Mutex(())
 
     /// Returns false where the calls are refused, as by the filters of containers.
     package static func isAvailable() -> Bool {
@@ -15,13 +19,16 @@ package enum KernelKeyring {
         return serial > 0
     }
 
-    /// Gives the calling thread, and threads that it starts, an empty session keyring.
+    /// Gives the calling thread, and threads that it starts, an empty session keyring, and one of
+    /// the process, in which keys are made: a thread that found none would have one of its own,
+    /// which counts among its user's keys.
     ///
     /// Before a process may use a key by its number, the kernel searches all keyrings that the
     /// process possesses for it: without an own session keyring, all of its user's keyrings.
     package static func joinEmptySession() {
         // Where the call is refused, the search is only as slow as before.
         _ = keyctl_join_session_keyring(nil)
+        _ = keyctl_get_keyring_ID(KeySerial.processKeyring.rawValue, 1)
     }
 
     // MARK: Keyrings
@@ -29,10 +36,12 @@ package enum KernelKeyring {
     package static func makeKeyring(
         _ description: String, in parent: KeySerial, permissions: UInt32
     ) throws(KeyringError) -> KeySerial {
-        // Safe: reads the strings; a keyring has no content.
-        let made = unsafe add_key(
-            "keyring", description, nil, 0, KeySerial.threadKeyring.rawValue)
-        return try settle(made, in: parent, permissions: permissions, timeoutSeconds: nil)
+        try making.withLock { _ throws(KeyringError) in
+            // Safe: reads the strings; a keyring has no content.
+            let made = unsafe add_key(
+                "keyring", description, nil, 0, KeySerial.processKeyring.rawValue)
+            return try settle(made, in: parent, permissions: permissions, timeoutSeconds: nil)
+        }
     }
 
     /// A keyring directly in `parent`, even if there are others of that name elsewhere.
@@ -65,24 +74,29 @@ package enum KernelKeyring {
     /// Makes a key and links it into `keyring`, replacing one of the same description.
     ///
     /// The key is made while this thread possesses it, since only then can its rights be set (an
-    /// owner who does not possess a key may not set them). It is made in the thread's own keyring,
-    /// as another thread that makes a key of the same name must not write into this one.
+    /// owner who does not possess a key may not set them). So it is made in the process's own
+    /// keyring, by one thread at a time.
+    ///
+    /// A replaced key counts beside the new one until the kernel has tidied up, some milliseconds
+    /// later: `update` replaces a content at once.
     @discardableResult
     package static func add(
         _ description: String, _ payload: borrowing SecretBytes, in keyring: KeySerial,
         permissions: UInt32?, timeoutSeconds: UInt32?
     ) throws(KeyringError) -> KeySerial {
         guard payload.count <= largestPayload else { throw .tooLarge }
-        let made = payload.withBytes { bytes in
-            // Safe: the kernel copies the borrowed bytes.
-            unsafe bytes.withUnsafeBytes {
-                unsafe add_key(
-                    "user", description, $0.baseAddress, $0.count,
-                    KeySerial.threadKeyring.rawValue)
+        return try making.withLock { _ throws(KeyringError) in
+            let made = payload.withBytes { bytes in
+                // Safe: the kernel copies the borrowed bytes.
+                unsafe bytes.withUnsafeBytes {
+                    unsafe add_key(
+                        "user", description, $0.baseAddress, $0.count,
+                        KeySerial.processKeyring.rawValue)
+                }
             }
+            return try settle(
+                made, in: keyring, permissions: permissions, timeoutSeconds: timeoutSeconds)
         }
-        return try settle(
-            made, in: keyring, permissions: permissions, timeoutSeconds: timeoutSeconds)
     }
 
     /// Finds a `user` key directly in `keyring`.
@@ -113,7 +127,7 @@ package enum KernelKeyring {
         }
     }
 
-    /// Replaces the key's content; the kernel wipes what was there.
+    /// Replaces the key's content, and takes its timeout away; the kernel wipes what was there.
     package static func update(
         _ key: KeySerial, _ payload: borrowing SecretBytes
     ) throws(KeyringError) {
@@ -184,11 +198,14 @@ package enum KernelKeyring {
         try check(keyctl_unlink(key.rawValue, keyring.rawValue))
     }
 
-    /// Revokes the key: it can't be read any more, wherever it is linked.
+    /// Revokes the key: it can't be read any more, wherever it is linked, and keeps its place among
+    /// its owner's keys while it is.
     package static func revoke(_ key: KeySerial) throws(KeyringError) {
         try check(keyctl_revoke(key.rawValue))
     }
 
+    /// Revokes the key, and takes it out of all keyrings soon after. A keyring that loses a key so
+    /// keeps counting the four bytes of its link: unlink the key first.
     package static func invalidate(_ key: KeySerial) throws(KeyringError) {
         try check(keyctl_invalidate(key.rawValue))
     }
@@ -200,7 +217,7 @@ package enum KernelKeyring {
     ) throws(KeyringError) -> KeySerial {
         guard made > 0 else { throw KeyringError(errno) }
         let serial = KeySerial(rawValue: made)
-        defer { _ = keyctl_unlink(made, KeySerial.threadKeyring.rawValue) }
+        defer { _ = keyctl_unlink(made, KeySerial.processKeyring.rawValue) }
         if let permissions { try check(keyctl_setperm(made, permissions)) }
         if let timeoutSeconds { try setTimeout(serial, seconds: timeoutSeconds) }
         try link(serial, into: keyring)
@@ -234,8 +251,8 @@ package struct KeySerial: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Ends with the thread.
-    package static let threadKeyring = KeySerial(rawValue: -1)
+    /// Ends with the process, or with the thread that it was made for.
+    package static let processKeyring = KeySerial(rawValue: -2)
     /// Shared by all processes of a user id.
     package static let userKeyring = KeySerial(rawValue: -4)
 }

@@ -28,4 +28,11 @@ package enum Confinement {
             kc_allow_only_speaking_to_devices() == 0
         else { throw .system(errno) }
     }
+
+    /// Leaves a process that has the right to look at others no call by which it would change a file,
+    /// act on a process, connect to a socket, start a program or use a key. Must be called before
+    /// there is another thread.
+    package static func lookOnly() throws(SystemError) {
+        guard kc_allow_only_looking() == 0 else { throw .system(errno) }
+    }
 }

@@ -38,13 +38,27 @@ package enum PrivateFile {
     package static func create(
         _ path: String, contents: borrowing SecretBytes
     ) throws(SystemError) {
+        try make(path, contents, replacing: false)
+    }
+
+    /// Makes the file whole, in the place of the one that may be there, or leaves that one.
+    package static func replace(
+        _ path: String, contents: borrowing SecretBytes
+    ) throws(SystemError) {
+        try make(path, contents, replacing: true)
+    }
+
+    private static func make(
+        _ path: String, _ contents: borrowing SecretBytes, replacing: Bool
+    ) throws(SystemError) {
         let temporary = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         let descriptor = try Descriptor.creating(temporary)
         do throws(SystemError) {
             try descriptor.write(contents)
             try descriptor.sync()
             // Safe: reads the paths. Renamed, not linked: never has it two names, which `read` refuses.
-            guard unsafe kc_rename_new(temporary, path) == 0 else { throw .system(errno) }
+            let result = unsafe replacing ? rename(temporary, path) : kc_rename_new(temporary, path)
+            guard result == 0 else { throw .system(errno) }
         } catch {
             _ = unsafe unlink(temporary)
             throw error

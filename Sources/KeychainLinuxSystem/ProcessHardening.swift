@@ -48,6 +48,8 @@ package enum ProcessHardening {
         case trace = 19
         /// To look at all files, and read them.
         case search = 2
+        case setGroup = 6
+        case setUser = 7
     }
 
     /// Gives up all other capabilities for good. Only this thread does, and those that it starts from
@@ -55,6 +57,16 @@ package enum ProcessHardening {
     package static func keepOnly(_ kept: [Capability]) throws(SystemError) {
         let mask = kept.reduce(UInt64(0)) { $0 | 1 << $1.rawValue }
         guard kc_keep_capabilities(mask) == 0 else { throw .system(errno) }
+    }
+
+    /// Takes the number for user and group, with the further groups that this process has but root's, and
+    /// gives up all capabilities; with number zero the process stays root's. Must be called before there is
+    /// another thread.
+    package static func become(_ number: UInt32) throws(SystemError) {
+        if number != 0, kc_become(number) != 0 { throw .system(errno) }
+        try keepOnly([])
+        // With a change of its user the kernel forgets that a process is not to be dumped.
+        try apply()
     }
 
     /// Whether this process has more rights than the user who started it (setuid, setgid,

@@ -18,8 +18,8 @@ final class FrameStream {
     private let descriptor: Descriptor
     /// The only process that may speak; nil before it is known, and where any may.
     private var sender: PeerCredentials?
-    /// The first process that speaks must be this user's, and stays the only one.
-    private let firstSpeaker: UInt32?
+    /// Whether the first process that speaks stays the only one.
+    private let keepsFirst: Bool
     /// The credentials sent along, where the kernel would otherwise give others than at the
     /// connection.
     private let ourselves: kc_sender?
@@ -39,20 +39,20 @@ final class FrameStream {
     private var start = 0
     private var end = 0
 
-    /// Where a sender is given, no other process may speak on the socket; where a user is, no other
-    /// than the first of that user's.
+    /// Where a sender is given, no other process may speak on the socket; with `keepsFirst`, no other than
+    /// the first one that does.
     init(
-        _ descriptor: Descriptor, sender: PeerCredentials?, firstOf user: UInt32? = nil,
+        _ descriptor: Descriptor, sender: PeerCredentials?, keepsFirst: Bool = false,
         ourselves: kc_sender? = nil, nonce: [UInt8], timeout: Duration = timeout
     ) {
         self.descriptor = descriptor
         self.sender = sender
-        firstSpeaker = sender == nil ? user : nil
+        self.keepsFirst = keepsFirst
         self.ourselves = ourselves
         self.nonce = nonce
         self.timeout = timeout
         mayBringDescriptors =
-            (sender != nil || user != nil)
+            (sender != nil || keepsFirst)
             && kc_refuses_descriptors(descriptor.number) == 0
     }
 
@@ -275,10 +275,8 @@ final class FrameStream {
 
     /// Throws where another process has spoken than the one that may.
     private func check(_ speaker: kc_sender) throws(SocketError) {
-        if sender == nil, let firstSpeaker {
-            guard speaker.known != 0, speaker.pid > 0, speaker.uid == firstSpeaker else {
-                throw .foreignSender
-            }
+        if sender == nil, keepsFirst {
+            guard speaker.known != 0, speaker.pid > 0 else { throw .foreignSender }
             sender = PeerCredentials(pid: speaker.pid, user: speaker.uid, group: speaker.gid)
         }
         if let sender, !sender.isSame(as: speaker) { throw .foreignSender }

@@ -8,7 +8,8 @@ internal import Glibc
 package final class RecordConnection: Sendable {
     private static let connectSeconds = 2.0
 
-    private let descriptor: Descriptor
+    /// For another process, which then has the connection, too.
+    package let descriptor: Descriptor
 
     package init(path: String) throws(SocketError) {
         descriptor = try SocketAddress.connect(

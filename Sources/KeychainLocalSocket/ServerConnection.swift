@@ -37,19 +37,17 @@ package final class ServerConnection: @unchecked Sendable {
     /// for the end of its connection.
     ///
     /// The kernel names the maker of the pair as its peer, and not the process that was given the
-    /// other end. So the first process that speaks stays the only one, and must be of the maker's
-    /// user.
+    /// other end. So the first process that speaks stays the only one.
     package init(_ descriptor: Descriptor, peerOf original: Descriptor) throws(SocketError) {
         self.descriptor = descriptor
         try Self.hearWhoSpeaks(on: descriptor)
         _ = kc_refuse_descriptors(descriptor.number)
-        let maker = try PeerCredentials(of: descriptor)
         peer = try PeerCredentials(of: original)
         process = Self.pinned(peer.pid, original)
         told = PeerFacts(
             groups: Self.groups(ofPeerOf: original, peer.group), label: Self.label(of: original))
         nonce = RandomBytes.make(FrameHeader.nonceBytes)
-        stream = FrameStream(descriptor, sender: nil, firstOf: maker.user, nonce: nonce)
+        stream = FrameStream(descriptor, sender: nil, keepsFirst: true, nonce: nonce)
     }
 
     /// What the kernel says of a peer besides its process and user.

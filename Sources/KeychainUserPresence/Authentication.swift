@@ -168,8 +168,8 @@ extension RequestError {
 
 /// Programs that their user lets have an item for as long as a login session lives.
 ///
-/// What is allowed is a key in the kernel's keyring besides, like a proof (`EvidenceStore`), and ends
-/// with the session and whenever proofs end.
+/// What is allowed is a sealed record besides, like a proof (`EvidenceStore`), and ends with the
+/// session and whenever proofs end.
 package final class SessionTrust: Sendable {
     private static let longest: Duration = .seconds(12 * 3600)
     /// Of one user; the oldest give way.
@@ -273,7 +273,7 @@ package final class SessionTrust: Sendable {
         for allowance in gone { keyring?.remove(allowance.name, of: user) }
     }
 
-    // MARK: In the kernel
+    // MARK: Beyond this process
 
     private func write(_ allowance: Allowance, _ user: UInt32) -> Bool {
         guard let keyring else { return true }
@@ -286,7 +286,7 @@ package final class SessionTrust: Sendable {
     }
 
     private func isAlive(_ allowance: Allowance, _ user: UInt32) -> Bool {
-        keyring == nil || keyring?.read(allowance.name, of: user) != nil
+        keyring?.holds(allowance.name, of: user) ?? true
     }
 
     private struct Allowance: Codable {

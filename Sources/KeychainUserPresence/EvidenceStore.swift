@@ -8,9 +8,9 @@ internal import KeychainSecrets
 /// Proofs by method, user and place, for as long as they may serve later requests. A decision is
 /// never kept.
 ///
-/// In the daemon each proof is also a key in the kernel's keyring, with the kernel's own timeout: a
-/// restarted daemon reads the proof again, and a proof whose key has gone no longer counts. Time
-/// goes on while the machine sleeps.
+/// In the daemon each proof is also a sealed record, which ends by itself: a restarted daemon reads
+/// the proof again, and a proof whose record has gone no longer counts. Time goes on while the
+/// machine sleeps.
 package final class EvidenceStore: Sendable {
     /// No policy can make use of a proof that is older than this.
     private static let longest: Duration = .seconds(12 * 3600)
@@ -207,7 +207,7 @@ package final class EvidenceStore: Sendable {
         return gone
     }
 
-    // MARK: In the kernel
+    // MARK: Beyond this process
 
     private func write(_ proof: Proof, _ user: UInt32) -> Bool {
         guard let record = proof.record else { return false }

@@ -2,17 +2,16 @@
 package import KeychainModel
 package import KeychainSecrets
 
-/// Storage in which proofs outlive the process: the daemon's part of the kernel's keyring, with a
-/// keyring for each user.
+/// Storage in which proofs outlive the process, and end with the boot.
 package protocol ProofKeyring: Sendable {
-    /// The users who have a keyring.
+    /// The users of whom something is kept.
     func users() -> [UInt32]
-    /// The names of the keys kept for a user.
+    /// The names of what is kept for a user.
     func names(of user: UInt32) throws(RequestError) -> [String]
     func read(_ name: String, of user: UInt32) -> SecretBytes?
-    /// Whether the key exists now.
+    /// Whether it is there now.
     func holds(_ name: String, of user: UInt32) -> Bool
-    /// The kernel removes the key after the timeout.
+    /// Keeps it until that time is over.
     func write(
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32, timeoutSeconds: UInt32?
     ) throws(RequestError)

@@ -201,10 +201,9 @@ package final class KeychainFolder: Sendable {
     /// Makes the user's folder, which is open to no other user.
     package func makeFolder(of user: UInt32) throws(RequestError) {
         try check(user)
-        do {
-            try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
-            try PrivateFile.folder(folder(user), mode: 0o700)
-        } catch { throw RequestError(error) }
+        do { try PrivateFile.folder(folder(user), mode: 0o700) } catch {
+            throw RequestError(error)
+        }
     }
 
     /// Names of the user's keychains, the login keychain first.

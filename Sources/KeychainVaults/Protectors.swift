@@ -36,6 +36,9 @@ package final class Protectors: Sendable {
         self.allowsDeviceProtector = allowsDeviceProtector
     }
 
+    /// Names of the user's keychains.
+    package func keychains(of user: UInt32) -> [KeychainName] { folder.names(of: user) }
+
     /// The device's own key, made at first use.
     package static func deviceKey(at path: String) throws(SystemError) -> SealingKey {
         SealingKey(try DeviceKeyFile.key(at: path))

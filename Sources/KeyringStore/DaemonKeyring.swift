@@ -5,15 +5,14 @@ package import KeychainModel
 package import KeychainSecrets
 internal import Synchronization
 
-/// The daemon's part of root's keyring: one keyring per user, with sealed class keys and facts
-/// about logins (docs/design/sessions.md).
-///
-/// Names below a user's keyring:
-/// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
-/// `machine:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
+/// A part of the user keyring of the process's own number: one keyring per user, with sealed class
+/// keys (docs/design/sessions.md). `KeyName` has the names below a user's keyring.
 package final class DaemonKeyring: Sendable {
     /// All rights for possessor and owner, none for others.
     private static let permissions: UInt32 = 0x3f3f_0000
+    /// How often a key is made again for which there was no room.
+    private static let mostTries = 10
+    private static let pauseMilliseconds: UInt32 = 20
 
     private struct Name: Hashable {
         let user: UInt32
@@ -30,8 +29,8 @@ package final class DaemonKeyring: Sendable {
     private let making = Mutex(())
 
     /// One keyring for each state folder, identified by its device and number besides its path:
-    /// daemons in different mount namespaces share root's keyring, and must not mix their keys in
-    /// it.
+    /// daemons in different mount namespaces share the keyring of their number, and must not mix
+    /// their keys in it.
     package init(stateFolder: String, serving user: UInt32? = nil) throws(RequestError) {
         self.user = user
         guard let folder = FileStatus(stateFolder) else { throw .failed(.notAvailable) }
@@ -90,23 +89,59 @@ package final class DaemonKeyring: Sendable {
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32,
         timeoutSeconds: UInt32? = nil
     ) throws(RequestError) {
-        do {
-            let ring = try ring(of: user)
-            let serial = try KernelKeyring.add(
+        var tries = 0
+        while true {
+            do throws(KeyringError) {
+                let serial = try put(name, payload, try ring(of: user), timeoutSeconds)
+                known.withLock { $0[Name(user: user, key: name)] = serial }
+                return
+            } catch {
+                // What was removed may still count for a moment.
+                guard error == .quotaExceeded, tries < Self.mostTries else {
+                    throw .failed(.notAvailable)
+                }
+                tries += 1
+                if let ring = try? existingRing(of: user) { unlinkEnded(from: ring) }
+                Wait.pause(milliseconds: Self.pauseMilliseconds)
+            }
+        }
+    }
+
+    private func put(
+        _ name: String, _ payload: borrowing SecretBytes, _ ring: KeySerial,
+        _ timeoutSeconds: UInt32?
+    ) throws(KeyringError) -> KeySerial {
+        guard let old = try KernelKeyring.find(name, in: ring),
+            (try? KernelKeyring.update(old, payload)) != nil
+        else {
+            return try KernelKeyring.add(
                 name, payload, in: ring, permissions: Self.permissions,
                 timeoutSeconds: timeoutSeconds)
-            known.withLock { $0[Name(user: user, key: name)] = serial }
-        } catch { throw .failed(.notAvailable) }
+        }
+        if let timeoutSeconds { try KernelKeyring.setTimeout(old, seconds: timeoutSeconds) }
+        return old
     }
 
     /// Ends the key at once, for every holder of a link to it.
     package func remove(_ name: String, of user: UInt32) {
         known.withLock { $0[Name(user: user, key: name)] = nil }
-        guard let ring = try? existingRing(of: user),
-            let key = try? KernelKeyring.find(name, in: ring)
-        else { return }
-        try? KernelKeyring.revoke(key)
+        guard let ring = try? existingRing(of: user) else { return }
+        guard let key = try? KernelKeyring.find(name, in: ring) else {
+            return unlinkEnded(from: ring)
+        }
+        // Unlinked first, which gives back all that the link counts for.
         try? KernelKeyring.unlink(key, from: ring)
+        do throws(KeyringError) { try KernelKeyring.invalidate(key) } catch {
+            try? KernelKeyring.revoke(key)
+        }
+    }
+
+    /// A key past its time is found no more, and counts until it is unlinked.
+    private func unlinkEnded(from ring: KeySerial) {
+        for key in (try? KernelKeyring.list(ring)) ?? []
+        where (try? KernelKeyring.describe(key)) == nil {
+            try? KernelKeyring.unlink(key, from: ring)
+        }
     }
 
     private func existingRing(of user: UInt32) throws(KeyringError) -> KeySerial? {

@@ -31,8 +31,11 @@ package final class LoginConnection: Sendable {
         mayBringDescriptors = kc_refuses_descriptors(descriptor.number) == 0
     }
 
-    /// The user that the first frame is about, which is left to be read; nil where there is none in time.
-    package static func user(in descriptor: Descriptor) -> UInt32? {
+    /// The user that the first frame is about, which is left to be read, and whether the frame looks like a
+    /// question for a number, to which `keychaind` has the answer itself; nil where there is none in time.
+    package static func beginning(
+        in descriptor: Descriptor
+    ) -> (user: UInt32, asksForNumber: Bool)? {
         let deadline = ContinuousClock.now + timeout
         let count = LoginMessage.headerBytes + MemoryLayout<UInt32>.size
         var bytes = [UInt8](repeating: 0, count: count)
@@ -46,7 +49,8 @@ package final class LoginConnection: Sendable {
             if got == count {
                 let number = bytes.suffix(MemoryLayout<UInt32>.size).reversed()
                 // Safe: a byte fits into a larger number.
-                return number.reduce(0) { $0 << 8 | UInt32($1) }
+                let user = number.reduce(0) { $0 << 8 | UInt32($1) }
+                return (user, LoginMessage.asksForNumber(bytes))
             }
             guard got > 0 || (got < 0 && errno == EAGAIN) else { return nil }
             if got > 0 {

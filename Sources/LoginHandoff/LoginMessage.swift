@@ -5,6 +5,8 @@ package import KeychainSecrets
 /// The frames that `pam-module/frame` defines, as Swift values.
 package enum LoginMessage {
     static let headerBytes = Int(KC_LOGIN_HEADER_SIZE)
+    /// Behind magic and version.
+    private static let verbAt = 6
 
     /// The length of the body that a header announces; throws for a header that can't be read here.
     static func bodyCount(_ header: RawSpan) throws(LoginHandoffError) -> Int {
@@ -17,6 +19,14 @@ package enum LoginMessage {
         }
         try check(status)
         return count
+    }
+
+    /// Whether a frame that begins so, with a whole header, has the verb of a question for a number.
+    static func asksForNumber(_ beginning: [UInt8]) -> Bool {
+        guard beginning.count >= headerBytes else { return false }
+        // Safe: the length was checked, and a byte fits into a larger number.
+        return UInt32(beginning[verbAt]) | UInt32(beginning[verbAt + 1]) << 8
+            == KC_LOGIN_NUMBER.rawValue
     }
 
     /// Reads exactly one frame. The passwords are copied from locked memory into locked memory.
@@ -46,9 +56,13 @@ package enum LoginMessage {
         case .refused(let reason):
             unsafe frame.verb = KC_LOGIN_REFUSED
             unsafe frame.reason = reason.rawValue
+        case .number(let number):
+            unsafe frame.verb = KC_LOGIN_NUMBER_IS
+            // No process has the number that stands for none.
+            unsafe frame.number = number == .max ? 0 : number
         }
-        // The largest answer is a header and a reason.
-        let capacity = headerBytes + MemoryLayout<UInt16>.size
+        // The largest answer is a header and a number.
+        let capacity = headerBytes + MemoryLayout<UInt32>.size
         return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { out, written in
             // Safe: writes no more than the capacity it is told. An answer always fits.
             let status = unsafe kc_login_frame_encode(&frame, out.baseAddress!, capacity, &written)
@@ -78,6 +92,8 @@ package enum LoginMessage {
                 new: secret(frame.new_password))
         case KC_LOGIN_RESET_PASSWORD:
             return .resetPassword(user: user, account: account)
+        case KC_LOGIN_NUMBER:
+            return .number(user: user)
         default:
             // Replies are never sent to a daemon.
             throw .malformed

@@ -5,6 +5,8 @@ package enum LoginReply: Sendable, Equatable {
     case accepted
     case acceptedWithNotice(LoginNotice)
     case refused(LoginRefusal)
+    /// Whose the user's ticket is to be, the answer to `LoginRequest.number` alone; 0 for root's.
+    case number(UInt32)
 }
 
 /// A notice that the module shows to the user.

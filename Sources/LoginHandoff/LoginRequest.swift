@@ -13,13 +13,15 @@ package enum LoginRequest: Sendable {
     case changePassword(user: UInt32, account: String, old: HeldSecret, new: HeldSecret)
     /// Root replaced the account's password without knowing it.
     case resetPassword(user: UInt32, account: String)
+    /// A session is about to begin, and its ticket to be made: whose it is to be.
+    case number(user: UInt32)
 
     /// The user that it is about.
     package var user: UInt32 {
         switch self {
         case .openSession(let facts, _): facts.user
         case .closeSession(_, let user), .offerPassword(let user, _, _),
-            .changePassword(let user, _, _, _), .resetPassword(let user, _):
+            .changePassword(let user, _, _, _), .resetPassword(let user, _), .number(let user):
             user
         }
     }

@@ -5,6 +5,7 @@ package import KeychainSecrets
 package import KeyringStore
 internal import KeychainKernelKeyring
 internal import LoginManager
+internal import Glibc
 internal import Synchronization
 
 /// The live logins, by all available evidence: the process that opened the session, its ticket in
@@ -13,7 +14,8 @@ package final class SessionRegistry: Sendable {
     static let ticketDescription = "keychain:ticket"
     private static let ticketBytes = 32
     /// The most sessions of one user; no person has as many.
-    package static let mostSessions = 64
+    package static let mostSessions = KeyName.mostLogins
+    private static let recordPrefix = "session:"
     /// The most steps up the process tree in the search for a login.
     private static let farthestAncestor = 32
 
@@ -64,6 +66,8 @@ package final class SessionRegistry: Sendable {
         @Sendable (_ login: SessionID, _ user: UInt32, _ isLast: Bool) -> Void
 
     private let keyring: DaemonKeyring
+    /// What is known of logins, no secret.
+    package let records: SealedRecords
     private let ended: Ended
     /// Every request takes this lock, so it is held only to read or change the dictionary.
     private let state: ShortLock<State>
@@ -72,22 +76,26 @@ package final class SessionRegistry: Sendable {
     /// Serialises changes of the recorded logins, including what is written to the kernel's
     /// keyring.
     private let recording = Mutex(())
+    /// Held while room is made for a login that begins, until it is recorded.
+    private let opening = Mutex(())
 
     /// Serialises the making of new tickets: what two threads seal must be under the same one.
     private let renewing = Mutex(())
 
     /// Restores the logins that an earlier run of the daemon recorded and the kernel still holds.
-    package init(keyring: DaemonKeyring, ended: @escaping Ended) {
+    package init(keyring: DaemonKeyring, records: SealedRecords, ended: @escaping Ended) {
         self.keyring = keyring
+        self.records = records
         self.ended = ended
         var found: [SessionID: Entry] = [:]
         var over: [(login: SessionID, user: UInt32)] = []
-        for user in keyring.users() {
-            for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
-                guard let entry = Self.recorded(name, user, keyring) else {
-                    keyring.remove(name, of: user)
+        for user in records.users() {
+            for name in (try? records.names(of: user)) ?? []
+            where name.hasPrefix(Self.recordPrefix) {
+                guard let entry = Self.recorded(name, user, records) else {
+                    records.remove(name, of: user)
                     // The login ended while no daemon ran.
-                    if let id = Int32(name.dropFirst("session:".count)) {
+                    if let id = Int32(name.dropFirst(Self.recordPrefix.count)) {
                         over.append((SessionID(rawValue: id), user))
                     }
                     continue
@@ -101,10 +109,11 @@ package final class SessionRegistry: Sendable {
     }
 
     private static func recorded(
-        _ name: String, _ user: UInt32, _ keyring: DaemonKeyring
+        _ name: String, _ user: UInt32, _ records: SealedRecords
     ) -> Entry? {
-        guard let record = keyring.read(name, of: user)?.releasedFromLockedMemory(),
+        guard let record = records.readPlain(name, of: user)?.releasedFromLockedMemory(),
             let session = LoginSession(record: record), session.user == user,
+            Self.recordName(session.id) == name,
             let leader = PinnedProcess(pid: session.leader, pidfd: nil),
             leader.status()?.startTime == session.leaderStart
         else { return nil }
@@ -115,6 +124,10 @@ package final class SessionRegistry: Sendable {
 
     package func open(_ session: LoginSession, leader: PinnedProcess) throws(RequestError) {
         forgetDead()
+        try opening.withLock { _ throws(RequestError) in try begin(session, leader) }
+    }
+
+    private func begin(_ session: LoginSession, _ leader: PinnedProcess) throws(RequestError) {
         try makeRoom(for: session.user)
         try keep(session)
         state.withLock { $0.entries[session.id] = Entry(session: session, leader: leader) }
@@ -127,13 +140,30 @@ package final class SessionRegistry: Sendable {
     private func makeRoom(for user: UInt32) throws(RequestError) {
         let sessions = live(user)
         guard sessions.count >= Self.mostSessions else { return }
-        guard let names = try? keyring.names(of: user) else { throw .refused(.tooManyRequests) }
-        let oldest = sessions.first { session in
-            let unlocks = "unlock:\(session.id.rawValue):"
-            return !names.contains { $0.hasPrefix(unlocks) }
+        guard let oldest = try firstWithoutUnlock(sessions, user) else {
+            throw .refused(.tooManyRequests)
         }
+        close(oldest.id, user: user)
+    }
+
+    /// Where a user has the most logins allowed that have no ticket, closes the oldest without an
+    /// unlock; else the oldest of a program that unlocked outside any login.
+    private func makeRoomWithoutTicket(for user: UInt32) throws(RequestError) {
+        let sessions = live(user).filter { !$0.hasTicket }
+        guard sessions.count >= KeyName.Kind.half.most else { return }
+        let oldest = try firstWithoutUnlock(sessions, user) ?? sessions.first { !$0.isOfPAM }
         guard let oldest else { throw .refused(.tooManyRequests) }
         close(oldest.id, user: user)
+    }
+
+    private func firstWithoutUnlock(
+        _ sessions: [LoginSession], _ user: UInt32
+    ) throws(RequestError) -> LoginSession? {
+        guard let names = try? keyring.names(of: user) else { throw .refused(.tooManyRequests) }
+        return sessions.first { session in
+            let unlocks = KeyName.unlocks(of: session.id)
+            return !names.contains { $0.hasPrefix(unlocks) }
+        }
     }
 
     /// Opens a session for an unlock outside any login: it lives as long as `leader`.
@@ -156,9 +186,16 @@ package final class SessionRegistry: Sendable {
         _ session: LoginSession, leader: PinnedProcess
     ) throws(RequestError) -> LoginSession {
         let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
-        let half = SecretBytes(random: Self.ticketBytes)
-        try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
-        try open(session, leader: leader)
+        let name = KeyName.half(session.id)
+        forgetDead()
+        try opening.withLock { _ throws(RequestError) in
+            try makeRoomWithoutTicket(for: session.user)
+            try keyring.write(name, SecretBytes(random: Self.ticketBytes), of: session.user)
+            do throws(RequestError) { try begin(session, leader) } catch {
+                keyring.remove(name, of: session.user)
+                throw error
+            }
+        }
         return session
     }
 
@@ -211,10 +248,11 @@ package final class SessionRegistry: Sendable {
     }
 
     private func keep(_ session: LoginSession) throws(RequestError) {
-        try keyring.write(
-            "session:\(session.id.rawValue)", SecretBytes(copying: session.record),
-            of: session.user)
+        try records.writePlain(
+            Self.recordName(session.id), SecretBytes(copying: session.record), of: session.user)
     }
+
+    private static func recordName(_ id: SessionID) -> String { recordPrefix + "\(id.rawValue)" }
 
     // MARK: Live sessions
 
@@ -249,6 +287,11 @@ package final class SessionRegistry: Sendable {
     /// The user's recorded sessions, alive or not.
     package func recorded(_ user: UInt32) -> [LoginSession] {
         state.withLock { $0.entries.values.map(\.session).filter { $0.user == user } }
+    }
+
+    /// The user's recorded logins, alive or not, the oldest first.
+    package func order(of user: UInt32) -> [SessionID] {
+        state.withLock { $0.logins(of: user)?.ids ?? [] }
     }
 
     package func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
@@ -294,17 +337,16 @@ package final class SessionRegistry: Sendable {
     }
 
     private func presentTicket(of session: LoginSession) -> SecretBytes? {
-        session.id.rawValue > 0
+        session.hasTicket
             ? try? KernelKeyring.read(KeySerial(rawValue: session.id.rawValue))
-            : keyring.read("half:\(session.id.rawValue)", of: session.user)
+            : keyring.read(KeyName.half(session.id), of: session.user)
     }
 
     private func change(
         ticketOf session: LoginSession, _ content: borrowing SecretBytes
     ) -> Bool {
-        guard session.id.rawValue > 0 else {
-            return (try? keyring.write("half:\(session.id.rawValue)", content, of: session.user))
-                != nil
+        guard session.hasTicket else {
+            return (try? keyring.write(KeyName.half(session.id), content, of: session.user)) != nil
         }
         // The kernel reuses numbers.
         guard Self.isTicket(session.id.rawValue) else { return false }
@@ -342,12 +384,12 @@ package final class SessionRegistry: Sendable {
     /// ended.
     package static func isTicket(_ serial: Int32) -> Bool {
         KernelKeyring.isUserKey(
-            KeySerial(rawValue: serial), of: 0, described: ticketDescription)
+            KeySerial(rawValue: serial), of: geteuid(), described: ticketDescription)
     }
 
     private func isAlive(_ entry: Entry) -> Bool {
         guard entry.leader.isAlive else { return false }
-        if entry.session.id.rawValue > 0, !Self.isTicket(entry.session.id.rawValue) {
+        if entry.session.hasTicket, !Self.isTicket(entry.session.id.rawValue) {
             return false
         }
         guard let logind = entry.session.logindSession else { return true }
@@ -355,10 +397,10 @@ package final class SessionRegistry: Sendable {
     }
 
     private func forget(_ id: SessionID, _ user: UInt32) {
+        records.remove(Self.recordName(id), of: user)
         for name in (try? keyring.names(of: user)) ?? []
-        where name == "session:\(id.rawValue)" || name == "half:\(id.rawValue)"
-            || name.hasPrefix("unlock:\(id.rawValue):")
-            || name.hasPrefix("renewal:\(id.rawValue):")
+        where name == KeyName.half(id) || name.hasPrefix(KeyName.unlocks(of: id))
+            || name.hasPrefix(KeyName.renewals(of: id))
         {
             keyring.remove(name, of: user)
         }
@@ -422,6 +464,8 @@ package final class LoginSession: Sendable, Equatable {
     package var lockReason: LockReason { details.lockReason }
     /// False for a session in which a program has unlocked a keychain outside any login.
     package var isOfPAM: Bool { !service.isEmpty }
+    /// Whether its number is that of a key of the kernel's.
+    var hasTicket: Bool { id.rawValue > 0 }
 
     /// `leader` is the number of the process and its start.
     package init(
@@ -437,9 +481,9 @@ package final class LoginSession: Sendable, Equatable {
         kind = SessionKind(ofLogin: service, isRemote: details.isRemote)
     }
 
-    // MARK: In the kernel
+    // MARK: As a record
 
-    /// The record for the kernel's keyring, one field per line. None of them is secret.
+    /// One field per line. None of them is secret.
     package var record: [UInt8] {
         let fields = [
             "2", String(id.rawValue), String(user), String(leader), String(leaderStart),

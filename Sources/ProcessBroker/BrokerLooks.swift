@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
-internal import KeychainLocalSocket
+package import KeychainLocalSocket
 internal import KeychainSecrets
 internal import Synchronization
 
 /// Looks by `keychain-broker`, for a process without the rights. Each look has a connection of its own
 /// while it lasts: one that waits for a file system delays no other.
 package final class BrokerLooks: ProcessLooks {
-    private static let mostIdle = 32
+    /// Gives a new connection to keychain-broker, which is bound to this process's user.
+    package typealias Connections = @Sendable () throws(SocketError) -> RecordConnection
+
+    /// Of each worker: the broker has room for connections of all of them.
+    private static let mostIdle = 8
     /// What the broker does at once, it does within this time; and it looks for two seconds at most who has
     /// a terminal open.
     private static let patience: Duration = .seconds(1)
@@ -18,15 +22,14 @@ package final class BrokerLooks: ProcessLooks {
     /// Any program can cause looks: the log is told of failures now and then.
     private static let tellsEvery: Duration = .seconds(10)
 
-    private let path: String
+    private let connect: Connections
     private let log: @Sendable (String) -> Void
     private let idle = Mutex<[RecordConnection]>([])
     private let told = Mutex<ContinuousClock.Instant?>(nil)
     private let rests = ShortLock<ContinuousClock.Instant?>(nil)
 
-    /// `path` is the broker's socket.
-    package init(path: String, log: @escaping @Sendable (String) -> Void) {
-        self.path = path
+    package init(connect: @escaping Connections, log: @escaping @Sendable (String) -> Void) {
+        self.connect = connect
         self.log = log
     }
 
@@ -84,8 +87,7 @@ package final class BrokerLooks: ProcessLooks {
                     return try exchange(request, process, on: kept, within: time)
                 } catch { guard error != .timedOut else { throw error } }
             }
-            let new = try RecordConnection(path: path)
-            return try exchange(request, process, on: new, within: time)
+            return try exchange(request, process, on: try connect(), within: time)
         } catch {
             tell(error)
             return nil
@@ -113,8 +115,8 @@ package final class BrokerLooks: ProcessLooks {
         }
         guard isDue else { return }
         log(
-            "keychain-broker, on \(path), does not answer (\(error)), and no program can be told from "
-                + "others; keychainctl doctor says what helps")
+            "keychain-broker does not answer (\(error)), and no program can be told from others; "
+                + "keychainctl doctor says what helps")
     }
 }
 

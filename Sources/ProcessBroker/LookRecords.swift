@@ -2,13 +2,17 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 
-/// A look that keychaind asks for. The process is not in the record: its pidfd comes with it.
+/// A look that a worker asks for, and what keychaind says before it gives the worker a connection.
+/// The process is not in the record: its pidfd comes with it.
 enum LookRequest: Equatable {
     case program
     case path(Int32)
     case executable
     case sandboxFile
     case otherReader(device: UInt32, session: Int32, user: UInt32)
+    /// The first record of each connection, and no later one: the user whose processes are looked
+    /// at.
+    case bind(user: UInt32)
 
     static let byteCount = 24
 
@@ -16,7 +20,7 @@ enum LookRequest: Equatable {
     var hasProcess: Bool {
         switch self {
         case .program, .executable, .sandboxFile: true
-        case .path, .otherReader: false
+        case .path, .otherReader, .bind: false
         }
     }
 
@@ -28,6 +32,7 @@ enum LookRequest: Equatable {
         case .sandboxFile: (4, [])
         case .otherReader(let device, let session, let user):
             (5, [device, UInt32(bitPattern: session), user])
+        case .bind(let user): (6, [user])
         }
     }
 
@@ -56,6 +61,7 @@ enum LookRequest: Equatable {
             case 5:
                 .otherReader(
                     device: numbers[0], session: Int32(bitPattern: numbers[1]), user: numbers[2])
+            case 6: .bind(user: numbers[0])
             default: throw MalformedBytes()
             }
         guard self.bytes == bytes else { throw MalformedBytes() }
@@ -64,12 +70,14 @@ enum LookRequest: Equatable {
 
 /// What `keychain-broker` saw. A descriptor may come with it: an image, or an opened file.
 enum LookReply: Equatable {
-    /// The process has ended, or there is no such file.
+    /// The process has ended or is another user's, or there is no such file.
     case nothing
     case program(Program)
     case path(String)
     case file
     case finding(SharedTerminal.Finding)
+    /// The connection is the user's from now on.
+    case bound
 
     /// A `ProgramLook` without its image.
     struct Program: Equatable {
@@ -134,6 +142,7 @@ enum LookReply: Equatable {
                 path: reader.executable ?? "")
         case .finding(.notInTime): return Fields(said: 7)
         case .finding(.unknown): return Fields(said: 8)
+        case .bound: return Fields(said: 9)
         }
     }
 
@@ -178,6 +187,7 @@ enum LookReply: Equatable {
                 .reader(.init(process: fields.process, executable: hasPath ? fields.path : nil)))
         case 7: return .finding(.notInTime)
         case 8: return .finding(.unknown)
+        case 9: return .bound
         default: throw MalformedBytes()
         }
     }
@@ -197,6 +207,14 @@ enum LookReply: Equatable {
             isInOurNamespaces: flags.contains(.isInOurNamespaces), rights: rights,
             hasImage: flags.contains(.image))
     }
+}
+
+/// How keychaind binds a connection to a user.
+package enum BrokerBinding {
+    package static func request(_ user: UInt32) -> [UInt8] { LookRequest.bind(user: user).bytes }
+
+    /// Whether the bytes say that the connection is bound.
+    package static func isDone(_ reply: [UInt8]) -> Bool { reply == LookReply.bound.bytes }
 }
 
 /// The beginning of each record.

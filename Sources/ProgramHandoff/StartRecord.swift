@@ -8,10 +8,14 @@ enum StartRecord {
     enum Reply: Equatable {
         case started
         case ended(ExitStatus)
+        /// The connection is bound, or the folders are adopted.
+        case done
         case noService
         case busy
         case notInstalled
         case failed
+        /// A folder is neither root's nor the number's, or a file in it has several names.
+        case foreignFolder
         /// This program, its version or its request is refused.
         case refused
     }
@@ -33,6 +37,26 @@ enum StartRecord {
                 unsafe kc_start_encode_security_key(
                     user, task == .make ? KC_START_MAKE : KC_START_OPEN, &bytes)
             }
+        return try whole(bytes, count)
+    }
+
+    /// Makes a connection the user's: requests of no other user are taken from it.
+    static func bind(_ user: UInt32) throws(StarterError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(KC_START_REQUEST_MAX))
+        // Safe: the array has the size of the largest request.
+        let count = unsafe kc_start_encode_bind(user, &bytes)
+        return try whole(bytes, count)
+    }
+
+    /// Gives the user's folders to a number. Throws `.badRequest` for one outside of the range.
+    static func adopt(user: UInt32, number: UInt32) throws(StarterError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(KC_START_REQUEST_MAX))
+        // Safe: as above.
+        let count = unsafe kc_start_encode_adopt(user, number, &bytes)
+        return try whole(bytes, count)
+    }
+
+    private static func whole(_ bytes: [UInt8], _ count: Int) throws(StarterError) -> [UInt8] {
         guard count > 0 else { throw .badRequest }
         return Array(bytes.prefix(count))
     }
@@ -82,10 +106,12 @@ enum StartRecord {
         case KC_START_STARTED: .started
         case KC_START_ENDED:
             .ended(ExitStatus(code: status == KC_START_BY_SIGNAL ? nil : Int32(clamping: status)))
+        case KC_START_DONE: .done
         case KC_START_NO_SERVICE: .noService
         case KC_START_BUSY: .busy
         case KC_START_NOT_INSTALLED: .notInstalled
         case KC_START_FAILED: .failed
+        case KC_START_FOREIGN_FOLDER: .foreignFolder
         default: .refused
         }
     }

@@ -1,45 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainLinuxSystem
-internal import KeychainLocalSocket
+package import KeychainLocalSocket
 internal import Synchronization
 
-/// The socket of `keychain-starter`, with a connection for each program.
+/// Starts programs for one user, each with a connection to `keychain-starter` that is bound to the
+/// user.
 package struct StarterSocket: ProgramStarter {
-    /// Seconds to start a process.
-    private static let patience = 5.0
-    /// Policies are loaded while the machine starts, when the starter may be starting, too.
-    private static let patienceForPolicies = 20.0
-
-    private let path: String
+    private let connect: @Sendable () throws(SocketError) -> RecordConnection
     private let log: @Sendable (String) -> Void
 
-    package init(path: String, log: @escaping @Sendable (String) -> Void) {
-        self.path = path
+    /// - Parameter connect: a new connection that is bound to the user.
+    package init(
+        connect: @escaping @Sendable () throws(SocketError) -> RecordConnection,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.connect = connect
         self.log = log
     }
 
     package func start(
         _ request: ProgramRequest, passing descriptors: [Descriptor]
     ) throws(StarterError) -> any RunningProgram {
-        let record = try StartRecord.bytes(of: request)
-        let connection: RecordConnection
-        let reply: StartRecord.Reply
+        try StarterExchange(connect: connect, log: log).start(request, passing: descriptors)
+    }
+}
+
+/// What `keychaind` asks `keychain-starter` for on connections that are bound to no user, at a path:
+/// the compiler of policies, and a user's folders for a number.
+package struct AdoptingStarter: ProgramStarter {
+    private let path: String
+    private let log: @Sendable (String) -> Void
+    private var exchange: StarterExchange {
+        let path = path
+        return StarterExchange(
+            connect: { () throws(SocketError) in try RecordConnection(path: path) }, log: log)
+    }
+
+    package init(path: String, log: @escaping @Sendable (String) -> Void) {
+        self.path = path
+        self.log = log
+    }
+
+    /// Starts the compiler of policies. A program that works for a user is refused here.
+    package func start(
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
+        try exchange.start(request, passing: descriptors)
+    }
+
+    /// Gives the user's folders in these two to the number, and makes them where they are missing.
+    /// Both are folders of root's, open for reading. Done again, it changes nothing.
+    package func adopt(
+        _ user: UInt32, _ number: UInt32, state: Descriptor, runtime: Descriptor
+    ) throws(StarterError) {
+        let record = try StartRecord.adopt(user: user, number: number)
+        try exchange.adopt(record, passing: [state, runtime], "the folders of user \(user)")
+    }
+}
+
+/// One request on a connection of its own.
+private struct StarterExchange {
+    /// Seconds to start a process.
+    private static let patience = 5.0
+    /// Policies are loaded while the machine starts, when the starter may be starting, too.
+    private static let patienceForPolicies = 20.0
+
+    let connect: @Sendable () throws(SocketError) -> RecordConnection
+    let log: @Sendable (String) -> Void
+
+    func start(
+        _ request: ProgramRequest, passing descriptors: [Descriptor]
+    ) throws(StarterError) -> any RunningProgram {
+        let (connection, reply) = try ask(
+            StartRecord.bytes(of: request), passing: descriptors,
+            withinSeconds: Self.patience(for: request))
+        guard reply != .started else { return StartedProgram(request.program, connection, log) }
+        throw refusal(reply, request.program)
+    }
+
+    private func ask(
+        _ record: [UInt8], passing descriptors: [Descriptor], withinSeconds seconds: Double
+    ) throws(StarterError) -> (RecordConnection, StartRecord.Reply) {
         do throws(SocketError) {
-            connection = try RecordConnection(path: path)
+            let connection = try connect()
             try connection.send(record, passing: descriptors)
-            reply = try StartRecord.reply(
-                in: connection.receive(
-                    limit: StartRecord.longestReply, deadlineSeconds: Self.patience(for: request)))
+            let bytes = try connection.receive(
+                limit: StartRecord.longestReply, deadlineSeconds: seconds)
+            return (connection, try StartRecord.reply(in: bytes))
         } catch {
             throw refused("does not answer (\(error))", .notAnswering)
         }
+    }
+
+    func adopt(
+        _ record: [UInt8], passing folders: [Descriptor], _ what: String
+    ) throws(StarterError) {
+        let (_, reply) = try ask(record, passing: folders, withinSeconds: Self.patience)
         switch reply {
-        case .started: return StartedProgram(request.program, connection, log)
-        case .noService: throw .noService
-        case .busy: throw .busy
-        case .notInstalled: throw refused("does not find \(request.program)", .notInstalled)
-        case .failed: throw refused("could not start \(request.program)", .failed)
-        case .ended, .refused: throw refused("does not take its request", .notAnswering)
+        case .done: return
+        case .failed, .foreignFolder:
+            throw refused("did not give \(what) away, for the reason in its log", .failed)
+        default: throw refused("does not take its request", .notAnswering)
+        }
+    }
+
+    private func refusal(_ reply: StartRecord.Reply, _ program: String) -> StarterError {
+        switch reply {
+        case .noService: .noService
+        case .busy: .busy
+        case .notInstalled: refused("does not find \(program)", .notInstalled)
+        case .failed: refused("could not start \(program)", .failed)
+        case .started, .ended, .done, .foreignFolder, .refused:
+            refused("does not take its request", .notAnswering)
         }
     }
 
@@ -48,7 +120,7 @@ package struct StarterSocket: ProgramStarter {
     }
 
     private func refused(_ why: String, _ error: StarterError) -> StarterError {
-        log("keychain-starter, on \(path), \(why); keychainctl doctor says what helps")
+        log("keychain-starter \(why); keychainctl doctor says what helps")
         return error
     }
 }

@@ -29,13 +29,18 @@ package final class PromptedAuthenticator: Authenticator {
     private let open = OpenQuestions()
     private let services = PAMServices()
     package let accounts: AccountNames
+    private let biometry: @Sendable (_ user: UInt32) -> [UInt8]
 
+    /// `biometry` gives a digest of what a user has enrolled; empty where that is nothing, or can't
+    /// be told.
     package init(
-        starter: any ProgramStarter, prompters: PrompterRegistry, accounts: AccountNames
+        starter: any ProgramStarter, prompters: PrompterRegistry, accounts: AccountNames,
+        biometry: @escaping @Sendable (_ user: UInt32) -> [UInt8]
     ) {
         self.starter = starter
         self.prompters = prompters
         self.accounts = accounts
+        self.biometry = biometry
     }
 
     /// Returns when the questions that are shown now have been answered. Those that are shown later
@@ -74,7 +79,7 @@ package final class PromptedAuthenticator: Authenticator {
     package func hasBiometryService() -> Bool { services.methods().contains(.factor(.biometry)) }
 
     package func enrolledBiometry(of caller: Caller) -> [UInt8] {
-        accounts.name(of: caller.user).map { EnrolledBiometry.state(of: $0) } ?? []
+        biometry(caller.user)
     }
 
     package func prove(

@@ -4,6 +4,7 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 internal import KeychainVaults
+internal import KeyringStore
 internal import LoginRegistry
 internal import Synchronization
 
@@ -55,8 +56,8 @@ final class KeptKeys: Sendable {
     private let state = ShortLock(State())
 
     init(_ keychain: OpenKeychain) {
-        firstUnlock = KeptKey("first-unlock:\(keychain.name)", keychain)
-        machine = KeptKey("machine:\(keychain.name)", keychain)
+        firstUnlock = KeptKey(KeyName.firstUnlock(keychain.name), keychain)
+        machine = KeptKey(KeyName.machine(keychain.name), keychain)
         file = keychain.file
     }
 
@@ -65,7 +66,7 @@ final class KeptKeys: Sendable {
 
     func unlock(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
         if let known = state.withLock({ $0.unlocks[session.id] }) { return known }
-        let key = KeptKey("unlock:\(session.id.rawValue):\(keychain.name)", keychain)
+        let key = KeptKey(KeyName.unlock(session.id, keychain.name), keychain)
         state.withLock { state in
             if state.unlocks.count >= SessionRegistry.mostSessions { state.unlocks = [:] }
             state.unlocks[session.id] = key

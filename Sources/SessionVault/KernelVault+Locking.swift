@@ -16,7 +16,7 @@ extension KernelVault {
     ) -> Bool {
         var kept: Set<String> = []
         locks.lockAll(of: user) {
-            for name in names("unlock:", of: user) {
+            for name in names(.unlock, of: user) {
                 if settings(of: name, user).map(isMeant) ?? true {
                     keyring.remove(name, of: user)
                 } else {
@@ -28,7 +28,7 @@ extension KernelVault {
         if kept.isEmpty {
             for session in sessions.live(user) { sessions.setLockReason(reason, of: session.id) }
         }
-        return kept.isSuperset(of: names("unlock:", of: user))
+        return kept.isSuperset(of: names(.unlock, of: user))
     }
 
     private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
@@ -43,8 +43,8 @@ extension KernelVault {
     /// Removes the unlocks whose time is over from the kernel's keyring.
     package func lockOverdue() {
         for user in users() {
-            for name in names("unlock:", of: user) {
-                guard let keychain = Self.keychain(ofUnlock: name, user),
+            for name in names(.unlock, of: user) {
+                guard let keychain = keychain(ofUnlock: name, user),
                     isOverdue(name, keychain)
                 else { continue }
                 try? locks.lock(keychain) {
@@ -59,13 +59,12 @@ extension KernelVault {
         terms(of: unlock, keychain.user).map { uses.rest(of: $0, keychain) == .zero } ?? false
     }
 
-    /// The keychain in `unlock:SESSION:KEYCHAIN`.
-    private static func keychain(ofUnlock key: String, _ user: UInt32) -> KeychainID? {
-        let name = key.split(separator: ":", maxSplits: 2).last.flatMap { KeychainName(String($0)) }
-        return name.map { KeychainID(user: user, name: $0) }
+    private func keychain(ofUnlock key: String, _ user: UInt32) -> KeychainID? {
+        KeyName.keychain(of: key) { protectors.keychains(of: user) }
+            .map { KeychainID(user: user, name: $0) }
     }
 
-    private static let classKeys = ["unlock:", "first-unlock:", "renewal:", "machine:"]
+    private static let classKeys: [KeyName.Kind] = [.unlock, .firstUnlock, .renewal, .machine]
 
     /// Removes every class key from the kernel's keyring, and those that the device key opens from
     /// this process; and what sealed them, tickets and the vault key. Returns false where a class key is
@@ -74,6 +73,7 @@ extension KernelVault {
         let users = users()
         // First: what another thread keeps from here on is under the next one.
         vaultKey.forget()
+        sessions.records.removeOver()
         locks.forgetAll(of: users) { user in
             for kind in Self.classKeys {
                 for name in names(kind, of: user) { keyring.remove(name, of: user) }
@@ -92,7 +92,7 @@ extension KernelVault {
         }
     }
 
-    private func names(_ kind: String, of user: UInt32) -> [String] {
-        ((try? keyring.names(of: user)) ?? []).filter { $0.hasPrefix(kind) }
+    func names(_ kind: KeyName.Kind, of user: UInt32) -> [String] {
+        ((try? keyring.names(of: user)) ?? []).filter { $0.hasPrefix(kind.prefix) }
     }
 }

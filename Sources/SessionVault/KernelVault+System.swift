@@ -27,6 +27,7 @@ extension KernelVault {
     ) throws(RequestError) {
         let keys = kept.keys(of: keychain)
         let vaultKey = vaultKey.now
+        makeRoomForFirstUnlock(keys.firstUnlock.name, of: keychain.user)
         try keyring.write(
             keys.firstUnlock.name,
             sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey.key), of: keychain.user)

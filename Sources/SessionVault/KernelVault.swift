@@ -14,7 +14,7 @@ package final class KernelVault: KeyVault {
     package let keyring: DaemonKeyring
     package let sessions: SessionRegistry
     package let vaultKey: VaultKey
-    private let protectors: Protectors
+    let protectors: Protectors
     private let pending: PendingUnlocks
     package let systemOpening: SystemKeychainOpening
     let uses = IdleTracker()
@@ -106,6 +106,7 @@ package final class KernelVault: KeyVault {
         let unlock = sealed(
             unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
         try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
+            makeRoomForFirstUnlock(firstUnlock.name, of: keychain.user)
             try keyring.write(firstUnlock.name, first, of: keychain.user)
             uses.begin(keychain.id, terms.tightened(by: uses.bounds))
             try write(unlock, session, keychain)
@@ -118,6 +119,7 @@ package final class KernelVault: KeyVault {
     ) throws(RequestError) {
         let name = unlockKey(session, keychain).name
         try sessions.whileKnown(session) { () throws(RequestError) in
+            makeRoom(for: name, .unlock, in: session)
             try keyring.write(name, unlock, of: keychain.user)
         }
     }
@@ -197,7 +199,8 @@ package final class KernelVault: KeyVault {
             return keyring.holds(kept.keys(of: keychain).firstUnlock.name, of: keychain.user)
         case .whileUnlocked:
             // The key itself need not be looked up: it is removed only by a lock, which `now`
-            // counts, or at the end of the login or of the unlock's time.
+            // counts, at the end of the login or of the unlock's time, or to make room for another
+            // one, which ends nothing that is under way.
             return now == unlocks.moment
                 && sessions.live(keychain.user).contains { session in
                     opened.contains { $0.login == session.id && isLasting($0.terms, keychain) }
@@ -219,9 +222,8 @@ package final class KernelVault: KeyVault {
     }
 
     private func unlocks(of keychain: OpenKeychain) throws(RequestError) -> [String] {
-        let suffix = ":\(keychain.name)"
-        return try keyring.names(of: keychain.user).filter {
-            $0.hasPrefix("unlock:") && $0.hasSuffix(suffix)
+        try keyring.names(of: keychain.user).filter {
+            $0.hasPrefix(KeyName.Kind.unlock.prefix) && KeyName.isOf(keychain.name, $0)
         }
     }
 
@@ -242,6 +244,7 @@ package final class KernelVault: KeyVault {
             sealing.sealForMemory($0, context: key.context(nil))
         }
         try sessions.whileKnown(session) { () throws(RequestError) in
+            makeRoom(for: key.name, .renewal, in: session)
             try keyring.write(
                 key.name, sealed, of: keychain.user,
                 timeoutSeconds: Self.renewalSeconds)
@@ -275,11 +278,12 @@ package final class KernelVault: KeyVault {
         for session in sessions.live(keychain.user) {
             keyring.remove(renewalKey(session, keychain).name, of: keychain.user)
         }
-        if keychain.name == .login { PasswordMismatch(keyring: keyring).end(keychain.user) }
+        guard keychain.name == .login else { return }
+        PasswordMismatch(records: sessions.records).end(keychain.user)
     }
 
     private func renewalKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
-        KeptKey("renewal:\(session.id.rawValue):\(keychain.name)", keychain)
+        KeptKey(KeyName.renewal(session.id, keychain.name), keychain)
     }
 
     package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 package import KeychainSecrets
+package import KeyringStore
 internal import Synchronization
 
 /// Keeps a user's vault key while no process of the user's runs, and no longer than the boot.
@@ -10,17 +11,19 @@ package protocol VaultKeyKeeper: Sendable {
     func forget()
 }
 
-/// A random key that seals everything of one user's in the kernel's keyring: another process of root
-/// may read the keyring, but can't open it. It is made when it is first needed after the boot, and
-/// anew after each time that it was forgotten.
+/// A random key that seals everything of one user's in the kernel's keyring, and the user's
+/// records: another process of root may read them, but can't open them. It is made when it is first
+/// needed after the boot, and anew after each time that it was forgotten.
 package final class VaultKey: Sendable {
     /// The key, which a running request holds while another one forgets it.
     package final class Kept: Sendable {
         package let key: SealingKey
+        let records: RecordKey
         /// nil where it could not be kept: it is lost with this process then.
         let place: ServiceStatus.VaultKeyPlace?
 
         package init(_ key: consuming SealingKey, _ place: ServiceStatus.VaultKeyPlace?) {
+            records = RecordKey(from: key)
             self.key = key
             self.place = place
         }
@@ -65,4 +68,9 @@ package final class VaultKey: Sendable {
         // Wiped after the lock is released.
         withExtendedLifetime(old) {}
     }
+}
+
+extension VaultKey: RecordKeys {
+    package var presentRecordKey: RecordKey? { present?.records }
+    package var recordKey: RecordKey { now.records }
 }

@@ -72,13 +72,24 @@ package final class Dispatcher: Sendable {
             } else if peer.user == 0 {
                 let hasRoom = arriving.run { [self] in
                     // Root's worker refuses what names no user.
-                    let user = LoginConnection.user(in: accepted.descriptor) ?? 0
+                    let (user, asksNumber) =
+                        LoginConnection.beginning(in: accepted.descriptor) ?? (0, false)
+                    if asksNumber { return tellNumber(of: user, accepted) }
                     let about = PeerCredentials(pid: peer.pid, user: user, group: peer.group)
                     dispatch(accepted, socket, about)
                 }
                 if !hasRoom { accepted.refuse() }
             }
         }
+    }
+
+    /// The PAM module asks before it makes a ticket.
+    private func tellNumber(of user: UInt32, _ accepted: PassedSocket) {
+        guard let connection = try? LoginConnection(accepted.descriptor),
+            case .number(user)? = try? connection.receive()
+        else { return accepted.refuse() }
+        let number = accounts.has(user) ? workers.number(of: user) : nil
+        try? connection.reply(number.map { .number($0) } ?? .refused(.notAllowed))
     }
 
     /// `peer` has the user that the connection is about.

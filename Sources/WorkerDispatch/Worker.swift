@@ -135,9 +135,9 @@ final class Worker: Sendable {
 
     // MARK: Its thread
 
-    /// Starts it after the pause. `handle` gets what it reports, `ended` is called at last.
+    /// Starts it after the pause, with what `supplies` gives, unless that is nil. `handle` gets what it reports, `ended` is called at last.
     func start(
-        at socket: String, after pause: Duration, _ supplies: @escaping @Sendable () -> [Handover],
+        at socket: String, after pause: Duration, _ supplies: @escaping @Sendable () -> [Handover]?,
         handle: @escaping @Sendable (WorkerReport, Descriptor?) -> Void,
         ended: @escaping @Sendable (End) -> Void
     ) {
@@ -162,12 +162,13 @@ final class Worker: Sendable {
     }
 
     private func run(
-        _ socket: String, _ supplies: () -> [Handover],
+        _ socket: String, _ supplies: () -> [Handover]?,
         _ handle: (WorkerReport, Descriptor?) -> Void
     ) throws(SocketError) -> Never {
+        guard let supplies = supplies() else { throw .peerNotAllowed }
         let channel = try RecordConnection(path: socket)
         try channel.takeDescriptors()
-        for part in supplies() {
+        for part in supplies {
             try channel.send(part.order.bytes, passing: part.passed, within: Self.patience)
         }
         var isReady = false

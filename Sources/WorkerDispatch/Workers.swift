@@ -7,6 +7,7 @@ package import KeychainPolicyEngine
 package import KeychainRequestAudit
 package import KeychainSecrets
 package import LoginManager
+package import ProgramHandoff
 internal import Synchronization
 internal import WorkerHandoff
 
@@ -27,17 +28,32 @@ package final class Workers: Sendable {
     package struct Plan: Sendable {
         let folders: (state: String, runtime: String)
         let credentials: [String: HeldSecret]
+        let facts: MachineFacts
         package var hasTPM = false
         package var hasSecurityKeys = false
         let log: @Sendable (String) -> Void
 
         package init(
             stateFolder: String, runtimeFolder: String, credentials: [String: HeldSecret],
-            log: @escaping @Sendable (String) -> Void
+            facts: MachineFacts, log: @escaping @Sendable (String) -> Void
         ) {
             folders = (stateFolder, runtimeFolder)
             self.credentials = credentials
+            self.facts = facts
             self.log = log
+        }
+    }
+
+    /// Where connections for workers come from.
+    package struct Sockets: Sendable {
+        let audit: AuditSockets
+        let broker: BoundSockets
+        let starter: BoundSockets
+
+        package init(audit: AuditSockets, broker: BoundSockets, starter: BoundSockets) {
+            self.audit = audit
+            self.broker = broker
+            self.starter = starter
         }
     }
 
@@ -54,7 +70,8 @@ package final class Workers: Sendable {
     private let socket: String
     private let supplies: WorkerSupplies
     private let vaultKeys: VaultKeys
-    private let audit: AuditSockets
+    private let numbers: WorkerNumbers
+    private let sockets: Sockets
     private let turns = Turns()
     private let acknowledgements = Acknowledgements()
     /// How policies are read again.
@@ -63,13 +80,20 @@ package final class Workers: Sendable {
     }
     private let reload = Mutex<Reload?>(nil)
     private let state = Mutex(State())
+    /// Apart: a bus that hangs delays no connection.
+    private let connecting = Errands()
+    private let finding = Errands()
     /// Of the few orders that wait for all workers.
     private let waiting = DispatchQueue(label: "workers", attributes: .concurrent)
 
-    package init(_ plan: Plan, vaultKeys: VaultKeys, audit: AuditSockets) throws(SystemError) {
+    package init(
+        _ plan: Plan, vaultKeys: VaultKeys, sockets: Sockets, starter: AdoptingStarter
+    ) throws(SystemError) {
         self.plan = plan
+        numbers = WorkerNumbers(
+            state: plan.folders.state, runtime: plan.folders.runtime, starter: starter)
         self.vaultKeys = vaultKeys
-        self.audit = audit
+        self.sockets = sockets
         socket = plan.folders.runtime + "/" + ServiceFolder.workerSocket
         let deviceKey = try DeviceKeyFile.key(
             at: plan.folders.state + "/" + ServiceFolder.deviceKey)
@@ -86,6 +110,10 @@ package final class Workers: Sendable {
     package func onReload(_ reload: @escaping @Sendable () -> Bool) {
         self.reload.withLock { $0 = Reload(run: reload) }
     }
+
+    /// The number of the user's worker, to which tickets of the user's logins are to belong; nil where
+    /// there is none.
+    func number(of user: UInt32) -> UInt32? { try? numbers.number(of: user) }
 
     // MARK: Connections
 
@@ -123,6 +151,10 @@ package final class Workers: Sendable {
         let user = worker.user
         worker.start(at: socket, after: pause) { [self] in
             var beginning = WorkerOrder.Beginning(user: user)
+            do { beginning.number = try numbers.number(of: user) } catch {
+                plan.log("the keychains of uid \(user) can't be served: \(error)")
+                return nil
+            }
             beginning.hasTPM = plan.hasTPM
             beginning.hasSecurityKeys = plan.hasSecurityKeys
             beginning.isForUpkeep = worker.isForUpkeep
@@ -137,6 +169,7 @@ package final class Workers: Sendable {
     private func ended(_ worker: Worker, _ end: Worker.End) {
         let user = worker.user
         turns.endAll(of: user)
+        for errands in [connecting, finding] { errands.forget(user) }
         let (next, pause) = state.withLock { state -> (Worker?, Int) in
             state.workers[user] = nil
             state.busy.remove(user)
@@ -172,8 +205,8 @@ package final class Workers: Sendable {
 
     private func handle(_ report: WorkerReport, _ passed: Descriptor?, from worker: Worker) {
         let user = worker.user
-        func answer(_ id: UInt32, _ value: UInt32, passing descriptor: Descriptor? = nil) {
-            worker.tell([Handover(.answer(id: id, value: value), passing: descriptor)])
+        func answer(_ id: UInt32, _ value: UInt32) {
+            worker.tell([Handover(.answer(id: id, value: value))])
         }
         switch report {
         case .done(let id): acknowledgements.done(id, by: user)
@@ -188,7 +221,28 @@ package final class Workers: Sendable {
         case .forgetVaultKey(let id):
             vaultKeys.forget(user)
             answer(id, 1)
-        case .audit(let id): answer(id, 1, passing: try? audit.connection(for: user))
+        case .audit(let id):
+            connect(worker, answering: id, sockets.audit.connection)
+        case .broker(let id):
+            connect(worker, answering: id, sockets.broker.connection)
+        case .starter(let id):
+            connect(worker, answering: id, sockets.starter.connection)
+        case .emptyPassword(let id):
+            find(for: worker, answering: id) { ($0.emptyPassword(user) ? 1 : 0, "") }
+        case .biometry(let id):
+            find(for: worker, answering: id) { (1, $0.biometry(user).hexadecimal) }
+        case .unitUser(let id, let unit):
+            find(for: worker, answering: id) { facts in
+                guard let owner = facts.unitUser(unit),
+                    owner.utf8.count <= WorkerOrder.longestText
+                else { return (0, "") }
+                return (1, owner)
+            }
+        case .controller(let id, let session):
+            find(for: worker, answering: id) { facts in
+                let process = facts.controller(of: session, for: user)
+                return (UInt32(clamping: process ?? 0), "")
+            }
         case .reload(let id):
             // Policies are every user's.
             guard user == 0 else { return answer(id, 0) }
@@ -203,6 +257,30 @@ package final class Workers: Sendable {
             tellWhetherSeveral()
         case .ready, .took, .idle: break
         }
+    }
+
+    /// Answers with the connection, or without one. Returns at once.
+    private func connect(
+        _ worker: Worker, answering id: UInt32,
+        _ connection: @escaping @Sendable (_ user: UInt32) throws(SocketError) -> Descriptor
+    ) {
+        let isTaken = connecting.run(for: worker.user) {
+            let connection = try? connection(worker.user)
+            worker.tell([Handover(.answer(id: id, value: 1), passing: connection)])
+        }
+        if !isTaken { worker.tell([Handover(.answer(id: id, value: 0))]) }
+    }
+
+    /// The same with a fact. A user with too many questions is told that nothing is known.
+    private func find(
+        for worker: Worker, answering id: UInt32,
+        _ look: @escaping @Sendable (MachineFacts) -> (value: UInt32, text: String)
+    ) {
+        let isTaken = finding.run(for: worker.user) { [facts = plan.facts] in
+            let (value, text) = look(facts)
+            worker.tell([Handover(.answer(id: id, value: value, text: text))])
+        }
+        if !isTaken { worker.tell([Handover(.answer(id: id, value: 0))]) }
     }
 
     private func tellWhetherSeveral() {

@@ -13,6 +13,9 @@ package enum ServiceFolder {
 
     /// Root's alone: vault keys, and the locks of workers.
     package static let `private` = "private"
+    /// A folder for each user with what outlives the user's worker, of the worker's own number.
+    package static let users = "users"
+    package static let usersMode: UInt32 = 0o711
     package static let starterSocket = "starter.sock"
     package static let brokerSocket = "broker.sock"
     package static let auditSocket = "audit.sock"

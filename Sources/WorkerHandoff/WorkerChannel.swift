@@ -9,9 +9,15 @@ package final class WorkerChannel: Sendable {
     /// keychaind reads at once. Where it does not for so long, it has stopped.
     private static let patience: Duration = .seconds(20)
 
+    package struct Answer: Sendable {
+        package let value: UInt32
+        package let text: String
+        package let passed: Descriptor?
+    }
+
     private final class Question: Sendable {
         let answered = DispatchSemaphore(value: 0)
-        let answer = Mutex<(value: UInt32, passed: Descriptor?)?>(nil)
+        let answer = Mutex<Answer?>(nil)
     }
     private struct State {
         var last: UInt32 = 0
@@ -50,7 +56,7 @@ package final class WorkerChannel: Sendable {
     /// Waits for the answer, which another thread receives; nil where keychaind has ended.
     package func ask(
         passing passed: Descriptor? = nil, _ report: (_ id: UInt32) -> WorkerReport
-    ) -> (value: UInt32, passed: Descriptor?)? {
+    ) -> Answer? {
         let question = Question()
         let id = state.withLock { state -> UInt32? in
             if state.isOver { return nil }
@@ -64,11 +70,19 @@ package final class WorkerChannel: Sendable {
         return question.answer.withLock { $0 }
     }
 
+    /// Asks for a connection, which comes with the answer.
+    package func connection(
+        _ report: (_ id: UInt32) -> WorkerReport
+    ) throws(SocketError) -> RecordConnection {
+        guard let socket = ask(report)?.passed else { throw .closed }
+        return RecordConnection(socket)
+    }
+
     /// Receives until keychaind ends. `handle` gets all but answers, and must return at once.
     package func run(_ handle: (WorkerOrder, Descriptor?) -> Void) {
         while let (order, passed) = try? receive() {
-            if case .answer(let id, let value) = order {
-                answer(id, value, passed)
+            if case .answer(let id, let value, let text) = order {
+                answer(id, Answer(value: value, text: text, passed: passed))
             } else {
                 handle(order, passed)
             }
@@ -81,9 +95,9 @@ package final class WorkerChannel: Sendable {
         for question in left { question.answered.signal() }
     }
 
-    private func answer(_ id: UInt32, _ value: UInt32, _ passed: Descriptor?) {
+    private func answer(_ id: UInt32, _ answer: Answer) {
         guard let question = state.withLock({ $0.open.removeValue(forKey: id) }) else { return }
-        question.answer.withLock { $0 = (value, passed) }
+        question.answer.withLock { $0 = answer }
         question.answered.signal()
     }
 }

@@ -14,6 +14,8 @@ package enum ConnectedSocket: UInt32, Sendable {
 package enum WorkerOrder: Sendable, Equatable {
     package struct Beginning: Sendable, Equatable {
         package var user: UInt32
+        /// The number that the worker takes; 0 where it keeps root's.
+        package var number: UInt32 = 0
         package var hasTPM = false
         package var hasSecurityKeys = false
         /// Whether it is started to look after its user's files alone.
@@ -51,7 +53,7 @@ package enum WorkerOrder: Sendable, Equatable {
     /// With a copy of the program's socket.
     case machineConnection
     /// To what the worker asked under the number; may come with a descriptor.
-    case answer(id: UInt32, value: UInt32)
+    case answer(id: UInt32, value: UInt32, text: String = "")
     /// Is acknowledged once no question is shown.
     case settle(id: UInt32)
     case end
@@ -70,7 +72,7 @@ package enum WorkerOrder: Sendable, Equatable {
         switch self {
         case .begin(let beginning):
             WorkerRecord(
-                1, user: beginning.user,
+                1, id: beginning.number, user: beginning.user,
                 value: (beginning.hasTPM ? Self.tpm : 0)
                     | (beginning.hasSecurityKeys ? Self.securityKeys : 0)
                     | (beginning.isForUpkeep ? Self.upkeep : 0))
@@ -93,7 +95,8 @@ package enum WorkerOrder: Sendable, Equatable {
             WorkerRecord(14, user: hasMachine ? 1 : 0, value: socket.rawValue)
         case .machineEnd: WorkerRecord(15)
         case .machineConnection: WorkerRecord(16)
-        case .answer(let id, let value): WorkerRecord(17, id: id, value: value)
+        case .answer(let id, let value, let text):
+            WorkerRecord(17, id: id, value: value, text: text)
         case .settle(let id): WorkerRecord(18, id: id)
         case .end: WorkerRecord(19)
         }
@@ -109,6 +112,7 @@ package enum WorkerOrder: Sendable, Equatable {
         switch record.kind {
         case 1:
             var beginning = Beginning(user: record.user)
+            beginning.number = record.id
             beginning.hasTPM = record.value & tpm != 0
             beginning.hasSecurityKeys = record.value & securityKeys != 0
             beginning.isForUpkeep = record.value & upkeep != 0
@@ -141,7 +145,7 @@ package enum WorkerOrder: Sendable, Equatable {
             return .connection(socket, hasMachine: record.user != 0)
         case 15: return .machineEnd
         case 16: return .machineConnection
-        case 17: return .answer(id: record.id, value: record.value)
+        case 17: return .answer(id: record.id, value: record.value, text: record.text)
         case 18: return .settle(id: record.id)
         case 19: return .end
         default: throw MalformedBytes()

@@ -28,6 +28,19 @@ package enum WorkerReport: Sendable, Equatable {
     case reload(id: UInt32)
     /// Asks for a connection to keychain-audit, which comes with the answer.
     case audit(id: UInt32)
+    /// The same to keychain-broker and keychain-starter, each bound to the user.
+    case broker(id: UInt32)
+    case starter(id: UInt32)
+    /// Asks whether the account's password is empty: 1 where it is.
+    case emptyPassword(id: UInt32)
+    /// Asks which fingers the user has enrolled. The answer's text is a digest in hexadecimal
+    /// digits, or empty.
+    case biometry(id: UInt32)
+    /// Asks for `User=` of a unit, which is the answer's text where its value is 1.
+    case unitUser(id: UInt32, unit: String)
+    /// Asks for the process that controls the screen of a login session of the user's; 0 where
+    /// there is none.
+    case controller(id: UInt32, session: String)
     /// Whether the user has connections.
     case busy(Bool)
     /// It has nothing to do, after so many connections. The answer is `end`, unless another one is
@@ -35,6 +48,8 @@ package enum WorkerReport: Sendable, Equatable {
     case idle(taken: UInt32)
 
     package static let byteCount = WorkerRecord.byteCount
+    /// The longest name, in bytes.
+    package static let longestText = WorkerRecord.longestText
 
     package var bytes: [UInt8] { record.bytes }
 
@@ -51,6 +66,12 @@ package enum WorkerReport: Sendable, Equatable {
         case .audit(let id): WorkerRecord(9, id: id)
         case .busy(let isBusy): WorkerRecord(10, value: isBusy ? 1 : 0)
         case .idle(let taken): WorkerRecord(11, value: taken)
+        case .broker(let id): WorkerRecord(12, id: id)
+        case .starter(let id): WorkerRecord(13, id: id)
+        case .emptyPassword(let id): WorkerRecord(14, id: id)
+        case .biometry(let id): WorkerRecord(15, id: id)
+        case .unitUser(let id, let unit): WorkerRecord(16, id: id, text: unit)
+        case .controller(let id, let session): WorkerRecord(17, id: id, text: session)
         }
     }
 
@@ -77,6 +98,12 @@ package enum WorkerReport: Sendable, Equatable {
         case 9: return .audit(id: record.id)
         case 10: return .busy(record.value != 0)
         case 11: return .idle(taken: record.value)
+        case 12: return .broker(id: record.id)
+        case 13: return .starter(id: record.id)
+        case 14: return .emptyPassword(id: record.id)
+        case 15: return .biometry(id: record.id)
+        case 16: return .unitUser(id: record.id, unit: record.text)
+        case 17: return .controller(id: record.id, session: record.text)
         default: throw MalformedBytes()
         }
     }

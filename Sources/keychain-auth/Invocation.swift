@@ -16,26 +16,32 @@ struct Invocation {
     /// The other person.
     let asker: String?
 
-    /// Only services of ours, so that no user is asked in the name of `su`; only one's own account
-    /// where this does not run as root. An approval is for the daemon alone to ask for, and never by
-    /// the asker, under whatever name.
+    /// Only services of ours, so that no user is asked in the name of `su`. The names come from
+    /// what works for the user, and the number from what knows that user: it is the account's own,
+    /// or that of an approval's asker, whose approval is another person's, under whatever name.
+    /// Where this does not run as root, the account is one's own, and no approval is asked for.
     init?(_ arguments: [String]) {
-        guard arguments.count >= 3, Self.isOurs(arguments[1]),
-            let account = Self.account(arguments[2])
+        guard arguments.count >= 4, Self.isOurs(arguments[1]),
+            let user = Self.number(arguments[2]), let account = Self.account(arguments[3])
         else { return nil }
         service = arguments[1]
         self.account = account.name
         guard service == Self.approval else {
-            guard arguments.count == 3, geteuid() == 0 || account.user == getuid() else {
-                return nil
-            }
+            guard arguments.count == 4, account.user == user,
+                geteuid() == 0 || account.user == getuid()
+            else { return nil }
             asker = nil
             return
         }
-        guard arguments.count == 4, let other = Self.account(arguments[3]), geteuid() == 0,
-            other.user != account.user
+        guard arguments.count == 5, let other = Self.account(arguments[4]), other.user == user,
+            geteuid() == 0, other.user != account.user
         else { return nil }
         asker = other.name
+    }
+
+    /// A number as `keychain-starter` writes it, and in no other way.
+    private static func number(_ text: String) -> UInt32? {
+        UInt32(text).flatMap { String($0) == text ? $0 : nil }
     }
 
     private static func account(_ name: String) -> Account? {

@@ -4,8 +4,9 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import PAMSession
 
-/// `keychain-auth SERVICE ACCOUNT`: one PAM authentication, its conversation on descriptor 3. Every
-/// PAM module of the machine may run in here, and nothing else that could be hurt.
+/// `keychain-auth SERVICE USER ACCOUNT [ASKER]`: one PAM authentication for a user, by number, its
+/// conversation on descriptor 3. Every PAM module of the machine may run in here, and nothing else
+/// that could be hurt.
 @main
 struct KeychainAuth {
     private static let channelDescriptor: Int32 = 3

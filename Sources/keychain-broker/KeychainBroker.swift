@@ -4,8 +4,9 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import ProcessBroker
 
-/// `keychain-broker`: looks at processes of other users for keychaind and its workers, which have not the
-/// rights for it. Descriptor 3 is its listening socket, from systemd or from keychaind.
+/// `keychain-broker`: looks at processes of each user for that user's worker, which has not the
+/// rights for it. Descriptor 3 is its listening socket, from systemd or from keychaind, which makes
+/// all connections.
 ///
 /// It reads records of a fixed size, and what the kernel tells of processes and mounts; no message and no
 /// file of a user's.
@@ -24,10 +25,12 @@ struct KeychainBroker {
         ProcessHardening.boundMemory()
         signal(SIGPIPE, SIG_IGN)
         guard geteuid() == 0, let listener = Listener.inheritedRecords(listener),
-            let daemon = InstalledProgram.sibling("../../sbin/keychaind"),
-            let worker = InstalledProgram.sibling("keychain-worker")
+            let daemon = InstalledProgram.sibling("../../sbin/keychaind")
         else { return fail("is started by systemd or keychaind, as root, with a socket") }
-        BrokerServer(listener, for: [daemon, worker]).run()
+        do { try Confinement.lookOnly() } catch {
+            return fail("cannot give calls up: \(error)")
+        }
+        BrokerServer(listener, for: daemon).run()
     }
 
     private static func fail(_ words: String) {

@@ -16,8 +16,8 @@ struct KeychainWorker {
         do {
             try CrashReport.begin("keychain-worker")
             try ProcessHardening.apply()
-            // To look at the process that connected, once.
-            try ProcessHardening.keepOnly([.trace])
+            // To look at the process that connected, once, and to become a user's.
+            try ProcessHardening.keepOnly([.trace, .setUser, .setGroup])
         } catch { fail("cannot give rights up: \(error)") }
         ProcessHardening.raiseLimits()
         signal(SIGPIPE, SIG_IGN)
@@ -39,7 +39,6 @@ struct KeychainWorker {
         KernelKeyring.joinEmptySession()
         do {
             try ProcessHardening.forbidNewPrivileges()
-            try ProcessHardening.keepOnly([])
             let connection = try RecordConnection(accepted: descriptor)
             try ServedUser(connection).serve()
         } catch { fail("\(error)") }

@@ -67,8 +67,10 @@ final class ServedUser: Sendable {
         var early: [(WorkerOrder, Descriptor?)] = []
         while try !take(&given, &early) {}
         let user = given.beginning.user
+        // Before another thread. From here on the process is the user's alone.
+        try ProcessHardening.become(given.beginning.number)
         ProcessName.set("kc:\(user)")
-        let turn = try WorkerTurn(of: user, in: given.folders.runtime)
+        let turn = try WorkerTurn(of: user, in: given.folders.state)
         defer { withExtendedLifetime(turn) {} }
         served.withLock { $0.early = early }
         // Before the daemon is there, which may already ask something.
@@ -135,18 +137,22 @@ final class ServedUser: Sendable {
         let renamed = RenamedAccounts.file(RenamedAccounts.path, log)
         var plan = DaemonPlan(
             user: user,
-            folders: .init(state: given.folders.state, runtime: given.folders.runtime),
+            folders: .init(
+                state: given.folders.state,
+                records: "\(given.folders.runtime)/\(ServiceFolder.users)/\(user)"),
             connections: .init(requests: requests, logins: logins, offers: offers),
-            programs: Self.programs(given, log),
+            programs: programs(given, log),
             accounts: .init(
                 name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
-                groupName: { Account.groupName(of: $0) },
-                hasEmptyPassword: { Account.hasEmptyPassword($0) }),
+                groupName: { Account.groupName(of: $0) }),
+            facts: ChannelFacts(channel).all,
             vaultKey: VaultKey(given.vaultKey, keeper: ChannelKeeper(channel)),
             deviceKey: deviceKey,
             audit: { [channel] () throws(SocketError) in
-                guard let socket = channel.ask({ .audit(id: $0) })?.passed else { throw .closed }
-                return RecordConnection(socket)
+                try channel.connection { .audit(id: $0) }
+            },
+            broker: { [channel] () throws(SocketError) in
+                try channel.connection { .broker(id: $0) }
             },
             bounds: { bounds.now }, log: log)
         // Where keychaind could pass none, or none that makes sense, nothing is allowed for want of rules.
@@ -166,7 +172,7 @@ final class ServedUser: Sendable {
         return daemon
     }
 
-    private static func programs(
+    private func programs(
         _ given: Given, _ log: @escaping @Sendable (String) -> Void
     ) -> DaemonPlan.Programs {
         let folder = "/usr/libexec/keychain/"
@@ -174,7 +180,9 @@ final class ServedUser: Sendable {
         return .init(
             prompter: beside("keychain-prompter"), deputy: beside("keychain-secrets"),
             starter: StarterSocket(
-                path: given.folders.runtime + "/" + ServiceFolder.starterSocket, log: log),
+                connect: { [channel] () throws(SocketError) in
+                    try channel.connection { .starter(id: $0) }
+                }, log: log),
             hasTPM: given.beginning.hasTPM, hasSecurityKeys: given.beginning.hasSecurityKeys)
     }
 

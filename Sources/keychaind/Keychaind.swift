@@ -71,6 +71,8 @@ struct Keychaind: ParsableCommand {
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { serviceLog.write($0) }
         let inherited = ServiceNotification.inherited()
+        // Before keychain-audit makes its own in it.
+        try PrivateFile.folder(state, mode: ServiceFolder.stateMode)
         let children = try self.children(programs, inherited, log)
         defer { for child in children { child.stop() } }
         try ProcessHardening.forbidNewPrivileges()
@@ -79,12 +81,15 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.keepOnly([])
         let signals = Signals()
         defer { signals.end() }
-        try PrivateFile.folder(state, mode: ServiceFolder.stateMode)
+        try PrivateFile.folder(
+            runtimeFolder + "/" + ServiceFolder.users, mode: ServiceFolder.usersMode)
         // Workers read them; a mistake that is there at the start is told at the start.
         _ = try LockingBounds.file(LockingBounds.path)
         _ = try RenamedAccounts.file(RenamedAccounts.path)
         let audit = AuditSockets(path: runtimeFolder + "/" + ServiceFolder.auditSocket)
-        let workers = try workers(programs, inherited, audit, log)
+        let starter = AdoptingStarter(
+            path: runtimeFolder + "/" + ServiceFolder.starterSocket, log: log)
+        let workers = try workers(programs, inherited, audit, starter, log)
         let records = AuditLog(
             AuditFiles(
                 { () throws(SocketError) in
@@ -92,7 +97,7 @@ struct Keychaind: ParsableCommand {
                 }, log: log), journal: AuditJournal())
         defer { records.finish() }
         let policies = DispatchedPolicies(workers, PolicyAnnouncement(records))
-        let loader = loader(programs, policies, log)
+        let loader = loader(programs, policies, starter, log)
         // Before a program can ask for anything. keychain-starter listens by now: in a child of this
         // process, or by systemd's socket, which starts it.
         loader.start()
@@ -124,10 +129,19 @@ struct Keychaind: ParsableCommand {
 
     private func workers(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
-        _ audit: AuditSockets, _ log: @escaping @Sendable (String) -> Void
+        _ audit: AuditSockets, _ starter: AdoptingStarter,
+        _ log: @escaping @Sendable (String) -> Void
     ) throws -> Workers {
         var plan = Workers.Plan(
             stateFolder: state, runtimeFolder: runtimeFolder, credentials: Credentials.given(),
+            facts: MachineFacts(
+                emptyPassword: { Account.name(of: $0).map(Account.hasEmptyPassword) ?? false },
+                biometry: { user in
+                    Account.name(of: user).map { EnrolledBiometry.state(of: $0) } ?? []
+                },
+                unitUser: { SystemUnits.user(of: $0) },
+                sessionUser: { LoginSessions.user(of: $0) },
+                controller: { ScreenControllers.controller(of: $0) }),
             log: log)
         plan.hasTPM = programs.hasTPM
         plan.hasSecurityKeys = programs.hasSecurityKeys
@@ -135,15 +149,21 @@ struct Keychaind: ParsableCommand {
             plan,
             vaultKeys: VaultKeys(
                 inherited: inherited, folder: runtimeFolder + "/" + ServiceFolder.private),
-            audit: audit)
+            sockets: .init(
+                audit: audit,
+                broker: .broker(path: runtimeFolder + "/" + ServiceFolder.brokerSocket),
+                starter: BoundSockets(
+                    path: runtimeFolder + "/" + ServiceFolder.starterSocket,
+                    request: StarterBinding.request, isDone: StarterBinding.isDone)),
+            starter: starter)
     }
 
     private func loader(
-        _ programs: Programs, _ taker: any PolicyTaker, _ log: @escaping @Sendable (String) -> Void
+        _ programs: Programs, _ taker: any PolicyTaker, _ starter: AdoptingStarter,
+        _ log: @escaping @Sendable (String) -> Void
     ) -> PolicyLoader {
         PolicyLoader(
-            starter: StarterSocket(
-                path: runtimeFolder + "/" + ServiceFolder.starterSocket, log: log),
+            starter: starter,
             folders: [programs.policies, runtimeFolder + "/policies.d", policies],
             stateFolder: state, policy: taker, log: log)
     }

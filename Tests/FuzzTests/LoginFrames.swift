@@ -28,7 +28,7 @@ enum LoginFrames {
                 try check(text)
             }
             if let password { try check(password) }
-        case .closeSession: break
+        case .closeSession, .number: break
         case .offerPassword(_, let account, let password):
             try check(account)
             try check(password)

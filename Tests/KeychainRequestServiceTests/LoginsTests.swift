@@ -33,12 +33,14 @@ struct LoginsTests {
             looks: OwnLooks(), audit: AuditLog(folder: login.folder), log: { _ in })
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: { _ in [] }, group: { _ in nil },
-            names: NameGuard(NameGuard.Machine(login.sessions, accounts)), looks: OwnLooks())
+            names: NameGuard(
+                NameGuard.Machine(login.sessions, accounts, owner: { _ in nil })),
+            looks: OwnLooks())
         logins = Logins(
-            parts, outOfStep: PasswordMismatch(keyring: login.keyring),
+            parts, outOfStep: PasswordMismatch(records: login.records),
             unasked: PasswordlessUnlock(
                 parts, directory: directory, policy: ActivePolicy(), screens: ScreenLocks()),
-            hasEmptyPassword: { _ in false })
+            hasEmptyPassword: { false })
     }
 
     @Test func `a user's changes of a password are few at once, and no request waits for one`() {

@@ -51,9 +51,9 @@ import Testing
             ])
     }
 
-    @Test func `the program is told the service and the account, and no environment`() throws {
+    @Test func `the program is told the service, the user and the account alone`() throws {
         let words = #"""
-            [ "$1 $2 $#" = 'keychain-presence alice 2' ] && [ -z "$HOME$LD_PRELOAD" ] \
+            [ "$1 $2 $3 $#" = 'keychain-presence 1000 alice 3' ] && [ -z "$HOME$LD_PRELOAD" ] \
                 && printf '\007\000' >&3
             """#
         #expect(try converse(with: words).outcome == .success)

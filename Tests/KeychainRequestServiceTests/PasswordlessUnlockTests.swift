@@ -67,7 +67,9 @@ struct PasswordlessUnlockTests {
             parts,
             directory: CallerFacts.Directory(
                 accounts: accounts, groups: { _ in ["staff"] }, group: { _ in nil },
-                names: NameGuard(NameGuard.Machine(login.sessions, accounts)), looks: OwnLooks()),
+                names: NameGuard(
+                    NameGuard.Machine(login.sessions, accounts, owner: { _ in nil })),
+                looks: OwnLooks()),
             policy: policy, screens: ScreenLocks())
         let keychain = try login.keychain
         try login.vault.lock(keychain)

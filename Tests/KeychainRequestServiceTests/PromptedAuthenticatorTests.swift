@@ -21,7 +21,8 @@ import Testing
     ) throws -> (PromptedAuthenticator, PAMScript) {
         let script = try PAMScript(words)
         let authenticator = PromptedAuthenticator(
-            starter: script, prompters: registry, accounts: AccountNames { _ in "alice" })
+            starter: script, prompters: registry, accounts: AccountNames { _ in "alice" },
+            biometry: { _ in [] })
         return (authenticator, script)
     }
 
@@ -111,7 +112,7 @@ import Testing
     // MARK: Approvals
 
     private static let approvalScript = #"""
-        [ "$1 $3 $#" = 'keychain-approval alice 3' ] || exit 1
+        [ "$1 $4 $#" = 'keychain-approval alice 4' ] || exit 1
         """# + "\n" + PAMScript.password
 
     private func approve(
@@ -200,7 +201,7 @@ import Testing
             } == .refused(.authenticationFailed))
         let without = PromptedAuthenticator(
             starter: try PAMScript("exit 0"), prompters: registry,
-            accounts: AccountNames { _ in nil })
+            accounts: AccountNames { _ in nil }, biometry: { _ in [] })
         #expect(
             refusal { () throws(RequestError) in
                 try without.prove(.factor(.presence), Self.question, for: program)

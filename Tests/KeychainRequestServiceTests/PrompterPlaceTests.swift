@@ -64,7 +64,8 @@ private func caller(
         let ours = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         for user in [0, 1000] as [UInt32] {
             let server = DisplayServer(process: ours.id, user: user, number: 1)
-            #expect(LoginScreen(server, of: "no-such-session", 1000) == nil)
+            let screen = LoginScreen(server, of: "no-such-session", 1000) { _ in ours.id }
+            #expect(screen == nil)
         }
     }
 }

@@ -28,10 +28,19 @@ final class SessionRegistryTests {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    private func records(of user: UInt32) throws -> SealedRecords {
+        try SealedRecords(
+            folder: "\(folder)/records-\(user)", of: user, key: RecordKeysOfTest())
+    }
+
+    private func registry(of user: UInt32) throws -> SessionRegistry {
+        SessionRegistry(keyring: keyring, records: try records(of: user)) { _, _, _ in }
+    }
+
     @Test func `what an unlock writes for a login that has ended meanwhile is not written`() throws
     {
-        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_000
+        let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
         let name = "unlock:\(session.id.rawValue):login"
@@ -48,8 +57,8 @@ final class SessionRegistryTests {
     }
 
     @Test func `logins without an unlock keep out none, and one with an unlock stays`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_002
+        let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let start = try #require(leader.status()?.startTime)
         func open() throws -> SessionID {
@@ -57,7 +66,7 @@ final class SessionRegistryTests {
             details.lockReason = .loginWithoutPassword
             let session = LoginSession(
                 SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
-                service: "", details)
+                service: "test", details)
             return try registry.openWithoutTicket(session, leader: leader).id
         }
         func unlock(_ session: SessionID) throws {
@@ -66,19 +75,45 @@ final class SessionRegistryTests {
         }
         let unlocked = try open()
         try unlock(unlocked)
-        for _ in 1..<SessionRegistry.mostSessions { _ = try open() }
+        for _ in 1..<KeyName.Kind.half.most { _ = try open() }
         let next = try open()
         let live = registry.live(user).map(\.id)
-        #expect(live.count == SessionRegistry.mostSessions)
+        #expect(live.count == KeyName.Kind.half.most)
         #expect(live.contains(unlocked) && live.contains(next))
         for session in registry.live(user) { try unlock(session.id) }
         #expect(throws: RequestError.refused(.tooManyRequests)) { try open() }
+        #expect(try keyring.names(of: user).count == 2 * KeyName.Kind.half.most)
         for session in registry.live(user) { registry.close(session.id, user: user) }
+        #expect(try keyring.names(of: user) == [])
+    }
+
+    @Test func `of programs that unlock outside any login the first give way`() throws {
+        let user: UInt32 = 4_000_007
+        let registry = try registry(of: user)
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let start = try #require(leader.status()?.startTime)
+        func open() throws -> SessionID {
+            let session = LoginSession(
+                SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
+                service: "")
+            let id = try registry.openWithoutTicket(session, leader: leader).id
+            try keyring.write(
+                "unlock:\(id.rawValue):login", SecretBytes(random: 32), of: user)
+            return id
+        }
+        for _ in 0..<KeyName.Kind.half.most { _ = try open() }
+        let first = try #require(registry.live(user).first?.id)
+        let next = try open()
+        let live = registry.live(user).map(\.id)
+        #expect(live.count == KeyName.Kind.half.most)
+        #expect(!live.contains(first) && live.contains(next))
+        for session in live { registry.close(session, user: user) }
+        #expect(try keyring.names(of: user) == [])
     }
 
     @Test func `a look is good until a login comes or goes`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_003
+        let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let first = try registry.openWithoutTicket(user: user, leader: leader)
         let look = registry.look(at: user)
@@ -103,19 +138,20 @@ final class SessionRegistryTests {
         let gone = LoginSession(
             SessionID(rawValue: -7), user: user, account: "a", leader: (getpid(), 0),
             service: "test")
-        try keyring.write("session:-7", SecretBytes(copying: gone.record), of: user)
+        let records = try records(of: user)
+        try records.writePlain("session:-7", SecretBytes(copying: gone.record), of: user)
         let ended = Box<[SessionID]>([])
-        let registry = SessionRegistry(keyring: keyring) { session, _, _ in
+        let registry = SessionRegistry(keyring: keyring, records: records) { session, _, _ in
             ended.change { $0.append(session) }
         }
         #expect(ended.value == [gone.id])
         #expect(registry.live(user) == [])
-        #expect(try keyring.names(of: user) == [])
+        #expect(try records.names(of: user) == [])
     }
 
     @Test func `the next look at a login sees what it was locked for`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_004
+        let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
         let look = registry.look(at: user)
@@ -128,8 +164,8 @@ final class SessionRegistryTests {
     }
 
     @Test func `requests look at logins while something is written for one`() throws {
-        let registry = SessionRegistry(keyring: keyring) { _, _, _ in }
         let user: UInt32 = 4_000_001
+        let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
         try registry.whileKnown(session) { () throws(RequestError) in

@@ -78,7 +78,7 @@ import Testing
 
     @Test func `what is typed goes from the one program to the other`() throws {
         let auth = #"""
-            [ "$1 $2 $#" = 'keychain-presence alice 2' ] || exit 81
+            [ "$1 $3 $#" = 'keychain-presence alice 3' ] || exit 81
             typed=$(/bin/dd bs=2048 count=1 <&3 2>/dev/null)
             [ "$typed" = "$(printf '\005battery')" ] && exit 80
             exit 81

@@ -42,6 +42,8 @@ struct Frames {
     }
 
     static let close = Frames(verb: 2)
+    static let number = Frames(
+        verb: 6, ticket: 0, leader: 0, audit: 0, texts: [[], [], [], []])
     static let offer = Frames(verb: 3, flags: 2, passwords: [Array("right".utf8), []])
     static let change = Frames(
         verb: 4, flags: 6, passwords: [Array("old one".utf8), Array("new one".utf8)])

@@ -75,6 +75,21 @@ private final class Ends {
             ends.heard() == Frames.header(0x4c46_434b, 1, 0x8002, 2) + Frames.little(UInt16(1)))
     }
 
+    @Test func `whom a request is about, and whether for a number, is seen and left to be read`()
+        throws
+    {
+        for (frame, asks) in [(Frames.number, true), (.close, false)] {
+            let ends = Ends()
+            ends.say(frame.bytes)
+            let beginning = try #require(LoginConnection.beginning(in: ends.ours))
+            #expect(beginning.user == 1000 && beginning.asksForNumber == asks)
+            #expect(try LoginConnection(ends.ours).receive().user == 1000)
+        }
+        let ends = Ends()
+        ends.hangUp()
+        #expect(LoginConnection.beginning(in: ends.ours) == nil)
+    }
+
     @Test func `a peer that hangs up within a frame has closed`() {
         for count in [0, 1, 11, 12, 30] {
             let ends = Ends()

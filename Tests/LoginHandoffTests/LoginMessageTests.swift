@@ -91,6 +91,26 @@ import Testing
             failure(Frames(verb: 5, flags: 4, passwords: [[], [65]]).bytes) == .malformed)
     }
 
+    @Test func `a question for a number has a user and nothing else`() throws {
+        guard case .number(1000) = try read(Frames.number.bytes) else {
+            Issue.record("another verb")
+            return
+        }
+        var frame = Frames.number
+        frame.texts[0] = [97]
+        #expect(failure(frame.bytes) == .malformed)
+        frame = .number
+        frame.ticket = 1
+        #expect(failure(frame.bytes) == .malformed)
+        #expect(failure(Frames(verb: 6).bytes) == .malformed)
+        #expect(LoginMessage.asksForNumber(Array(Frames.number.bytes.prefix(16))))
+        #expect(!LoginMessage.asksForNumber(Frames.close.bytes))
+        #expect(!LoginMessage.asksForNumber(Array(Frames.number.bytes.prefix(11))))
+        for verb: UInt16 in [0x0106, 0x8004] {
+            #expect(!LoginMessage.asksForNumber(Frames(verb: verb).bytes))
+        }
+    }
+
     @Test func `a closed session, an offer and a change keep their words apart`() throws {
         guard case .closeSession(let ticket, let closer) = try read(Frames.close.bytes),
             case .offerPassword(let offerer, let name, let offered) = try read(Frames.offer.bytes),
@@ -109,7 +129,7 @@ import Testing
     }
 
     @Test func `a frame cut at any byte is refused`() {
-        for frame in [Frames.open("secret"), .close, .offer, .change] {
+        for frame in [Frames.open("secret"), .close, .offer, .change, .number] {
             for count in 0..<frame.bytes.count {
                 #expect(failure(Array(frame.bytes.prefix(count))) != nil)
             }
@@ -140,6 +160,7 @@ import Testing
     @Test func `a reply is no request`() {
         #expect(failure(LoginMessage.bytes(of: .accepted)) == .malformed)
         #expect(failure(LoginMessage.bytes(of: .refused(.busy))) == .malformed)
+        #expect(failure(LoginMessage.bytes(of: .number(7))) == .malformed)
         #expect(
             failure(LoginMessage.bytes(of: .acceptedWithNotice(.passwordDiffers))) == .malformed)
     }
@@ -171,6 +192,11 @@ import Testing
 
     @Test func `replies are what the module expects`() {
         #expect(LoginMessage.bytes(of: .accepted) == Frames.header(0x4c46_434b, 1, 0x8001, 0))
+        for (number, told) in [(UInt32(0x7b00_0007), UInt32(0x7b00_0007)), (0, 0), (.max, 0)] {
+            #expect(
+                LoginMessage.bytes(of: .number(number))
+                    == Frames.header(0x4c46_434b, 1, 0x8004, 4) + Frames.little(told))
+        }
         for notice in LoginNotice.allCases {
             #expect(
                 LoginMessage.bytes(of: .acceptedWithNotice(notice))

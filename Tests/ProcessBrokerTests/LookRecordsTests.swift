@@ -5,15 +5,15 @@ import Testing
 
 @testable import ProcessBroker
 
-/// What keychaind and keychain-broker say to each other.
+/// What keychaind, its workers and keychain-broker say to each other.
 @Suite struct LookRecordsTests {
     private static let requests: [LookRequest] = [
         .program, .path(4242), .path(-1), .executable, .sandboxFile,
-        .otherReader(device: .max, session: 42, user: 1000),
+        .otherReader(device: .max, session: 42, user: 1000), .bind(user: 0), .bind(user: .max),
     ]
     private static let replies: [LookReply] = [
         .nothing, .file, .path("/usr/bin/git"), .path(""), .finding(.noOtherReader),
-        .finding(.notInTime), .finding(.unknown),
+        .finding(.notInTime), .finding(.unknown), .bound,
         .finding(.reader(.init(process: 7, executable: "/tmp/thief"))),
         .finding(.reader(.init(process: 7, executable: nil))),
         .program(.init()),
@@ -36,6 +36,14 @@ import Testing
 
     @Test(arguments: replies) func `a reply is read as it was written`(_ reply: LookReply) throws {
         #expect(try LookReply(reply.bytes) == reply)
+    }
+
+    @Test func `keychaind reads of the replies only whether a connection is bound`() throws {
+        #expect(try LookRequest(BrokerBinding.request(1000)) == .bind(user: 1000))
+        for reply in Self.replies {
+            #expect(BrokerBinding.isDone(reply.bytes) == (reply == .bound))
+        }
+        #expect(!BrokerBinding.isDone([]))
     }
 
     /// A changed byte makes another request or none, never the same one in two forms.

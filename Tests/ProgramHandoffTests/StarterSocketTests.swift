@@ -7,8 +7,8 @@ import Testing
 
 @testable import ProgramHandoff
 
-/// keychaind's side of the starter's socket, with the test at the other end. The peer must be root's,
-/// so elsewhere only what needs no peer is tested.
+/// The sides of keychaind and of a worker of the starter's socket, with the test at the other end.
+/// The peer must be root's, so elsewhere only what needs no peer is tested.
 @Suite struct StarterSocketTests {
     private static let presence = ProgramRequest.authentication(
         AuthenticationRequest(
@@ -21,15 +21,15 @@ import Testing
 
     private func reply(_ word: UInt16, _ status: UInt16 = 0) -> [UInt8] {
         Array("KCST".utf8) + [
-            2, 0, UInt8(word & 0xff), UInt8(word >> 8), UInt8(status & 0xff), UInt8(status >> 8),
+            3, 0, UInt8(word & 0xff), UInt8(word >> 8), UInt8(status & 0xff), UInt8(status >> 8),
             0, 0,
         ]
     }
 
-    /// Says the replies one after the other and hangs up; gives what the first became.
-    private func started(
-        _ replies: [[UInt8]], _ log: @escaping @Sendable (String) -> Void = { _ in }
-    ) throws -> Result<any RunningProgram, StarterError> {
+    /// Lets the body speak with a starter that says the replies one after the other and hangs up.
+    private func answered<Result>(
+        by replies: [[UInt8]], _ body: (_ path: String) throws -> Result
+    ) throws -> Result {
         // One of its own: the thread may have the last listener for a moment yet.
         let path = folder("\(UInt64.random(in: .min ... .max)).sock")
         let listener = try Listener(recordsAt: path, mode: 0o600)
@@ -41,13 +41,29 @@ import Testing
             for bytes in replies { _ = unsafe send(peer.number, bytes, bytes.count, 0) }
         }
         #expect(server)
-        let (_, there) = try ConversationChannel.pair()
         defer { withExtendedLifetime(listener) {} }
-        do throws(StarterError) {
-            return .success(
-                try StarterSocket(path: path, log: log).start(
-                    Self.presence, passing: [there.descriptor]))
-        } catch { return .failure(error) }
+        return try body(path)
+    }
+
+    /// What the first reply became.
+    private func started(
+        _ replies: [[UInt8]], _ log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws -> Result<any RunningProgram, StarterError> {
+        let (_, there) = try ConversationChannel.pair()
+        return try answered(by: replies) { path in
+            do throws(StarterError) {
+                return .success(
+                    try Self.starter(path, log).start(
+                        Self.presence, passing: [there.descriptor]))
+            } catch { return .failure(error) }
+        }
+    }
+
+    private static func starter(
+        _ path: String, _ log: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> StarterSocket {
+        StarterSocket(
+            connect: { () throws(SocketError) in try RecordConnection(path: path) }, log: log)
     }
 
     private func error(_ replies: [UInt8]...) throws -> StarterError? {
@@ -56,7 +72,7 @@ import Testing
 
     private static func head(_ program: UInt8, _ user: UInt16) -> [UInt8] {
         Array("KCST".utf8) + [
-            2, 0, program, 0, UInt8(user & 0xff), UInt8(user >> 8), 0, 0,
+            3, 0, program, 0, UInt8(user & 0xff), UInt8(user >> 8), 0, 0,
         ]
     }
 
@@ -89,6 +105,20 @@ import Testing
                 == Self.head(5, 1000) + [2, 0, 0, 0])
     }
 
+    @Test func `so have what binds a connection and what gives folders away`() throws {
+        #expect(try StartRecord.bind(1000) == Self.head(6, 1000))
+        #expect(try StartRecord.bind(0) == Self.head(6, 0))
+        #expect(
+            try StartRecord.adopt(user: 1000, number: 0x7b00_0007)
+                == Self.head(7, 1000) + [7, 0, 0, 0x7b])
+        #expect(throws: StarterError.badRequest) { try StartRecord.bind(.max) }
+        for number: UInt32 in [0, 1000, 0x7aff_ffff, 0x7b01_0000, .max] {
+            #expect(throws: StarterError.badRequest) {
+                try StartRecord.adopt(user: 1000, number: number)
+            }
+        }
+    }
+
     @Test(arguments: ["", "al\u{0}ice", "al\nice", String(repeating: "a", count: 256)])
     func `a name that the record can't hold is not shortened`(_ name: String) {
         let request = AuthenticationRequest(
@@ -118,8 +148,7 @@ import Testing
     @Test func `what is not there does not answer`() throws {
         let (_, there) = try ConversationChannel.pair()
         #expect(throws: StarterError.notAnswering) {
-            try StarterSocket(path: path) { _ in }.start(
-                Self.presence, passing: [there.descriptor])
+            try Self.starter(path).start(Self.presence, passing: [there.descriptor])
         }
     }
 
@@ -129,7 +158,8 @@ import Testing
         #expect(try error(reply(0x8005)) == .busy)
         #expect(try error(reply(0x8006)) == .failed)
         #expect(try error(reply(0x8007)) == .notInstalled)
-        for other: UInt16 in [0x8001, 0x8002, 0x8003, 2, 7] {
+        #expect(try error(reply(0x8008)) == .notAnswering)
+        for other: UInt16 in [0x8001, 0x8002, 0x8003, 2, 3, 7] {
             #expect(try error(reply(other)) == .notAnswering)
         }
         #expect(try error(Array(reply(1).dropLast())) == .notAnswering)
@@ -147,5 +177,35 @@ import Testing
         let lost = try started([reply(1)]).get()
         #expect(lost.state(withinSeconds: 10) == .lost)
         #expect(lost.state(withinSeconds: 0) == .lost)
+    }
+
+    @Test func `a connection is a user's where the starter says done`() {
+        #expect(StarterBinding.request(1000) == Self.head(6, 1000))
+        #expect(StarterBinding.request(.max).isEmpty)
+        #expect(StarterBinding.isDone(reply(3)))
+        for other: UInt16 in [1, 2, 0x8001, 0x8003, 0x8005] {
+            #expect(!StarterBinding.isDone(reply(other)))
+        }
+        #expect(!StarterBinding.isDone([]) && !StarterBinding.isDone(reply(3) + [0]))
+    }
+
+    private func adopted(_ number: UInt32, _ replies: [UInt8]...) throws -> StarterError? {
+        let (one, other) = try SocketPair.ofRecords()
+        return try answered(by: replies) { path in
+            do throws(StarterError) {
+                try AdoptingStarter(path: path) { _ in }.adopt(
+                    1000, number, state: one, runtime: other)
+            } catch { return error }
+            return nil
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func `folders are a number's where the starter says done`() throws {
+        #expect(try adopted(0x7b00_0007, reply(3)) == nil)
+        #expect(try adopted(0x7b00_0007, reply(0x8006)) == .failed)
+        #expect(try adopted(0x7b00_0007, reply(0x8008)) == .failed)
+        #expect(try adopted(0x7b00_0007, reply(0x8003)) == .notAnswering)
+        #expect(try adopted(0x7b00_0007) == .notAnswering)
     }
 }

@@ -1,31 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks with keychain-starter as keychaind does: run by a copy of the interpreter that lies
+"""Speaks with keychain-starter as keychaind and its workers do: run by a copy of the interpreter that lies
 where the installation's keychaind would. starter_client.py SOCKET CODE runs the code."""
 
 import os
 import socket
 import struct
+import subprocess
 import sys
 import time
 
-WORDS = {1: "started", 2: "ended", 0x8001: "bad request", 0x8002: "other version",
+WORDS = {1: "started", 2: "ended", 3: "done", 0x8001: "bad request", 0x8002: "other version",
          0x8003: "not allowed", 0x8004: "no service", 0x8005: "busy", 0x8006: "failed",
-         0x8007: "not installed"}
+         0x8007: "not installed", 0x8008: "foreign folder"}
+# What keychaind asks for itself, on connections that are bound to no user.
+UNBOUND = {3, 7}
+OF_REQUEST = object()
 
 
 def record(user=1000, service=b"keychain-presence", account=b"alice", asker=b"", magic=b"KCST",
-           version=2, program=1):
+           version=3, program=1):
     return struct.pack("<4sHHI48s256s256s", magic, version, program, user, service, account, asker)
 
 
 def other(program, *numbers, user=1000):
     """A request for a program that is told numbers."""
-    return struct.pack("<4sHHI", b"KCST", 2, program, user) + struct.pack(f"<{len(numbers)}I", *numbers)
+    return struct.pack("<4sHHI", b"KCST", 3, program, user) + struct.pack(f"<{len(numbers)}I", *numbers)
 
 
 def policies(*folders, user=0):
     """A request for the compiler of policies."""
     return other(3, user=user) + b"".join(each + b"\0" for each in folders).ljust(4096, b"\0")
+
+
+def bind(user=1000):
+    return other(6, user=user)
+
+
+def adopt(number, user=1000):
+    return other(7, number, user=user)
+
+
+def folders(*paths):
+    return [os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in paths]
+
+
+def whose(bytes_):
+    """The user that keychaind would bind the connection to before this request."""
+    if len(bytes_) < 12:
+        return 1000
+    _, program, user = struct.unpack_from("<HHI", bytes_, 4)
+    return None if program in UNBOUND else user if user != 0xFFFFFFFF else 1000
 
 
 def rows(seconds=30, user=1000):
@@ -46,12 +70,21 @@ def conversation():
 
 
 class Question:
-    def __init__(self, bytes_=None, descriptors=None, connected=None, **fields):
-        self.connection = connected or connect()
+    """A request on a connection of its own, which is bound to the request's user first, or as the
+    test says."""
+
+    def __init__(self, bytes_=None, descriptors=None, bound=OF_REQUEST, **fields):
+        if bytes_ is None:
+            bytes_ = record(**fields)
+        user = whose(bytes_) if bound is OF_REQUEST else bound
+        self.connection = connect()
+        self.connection.settimeout(30)
+        if user is not None:
+            self.connection.send(bind(user))
+            assert self.next() == "done"
         self.here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         passed = [there.fileno()] if descriptors is None else descriptors
-        self.connection.settimeout(30)
-        socket.send_fds(self.connection, [record(**fields) if bytes_ is None else bytes_], passed)
+        socket.send_fds(self.connection, [bytes_], passed)
         there.close()
         self.word = self.next()
 
@@ -80,6 +113,26 @@ def told():
     connection.settimeout(30)
     heard = connection.recv(100)
     return None if not heard else WORDS[struct.unpack("<4sHHI", heard)[2]]
+
+
+# What a process hears that has the connection as its standard input.
+HEARD = """
+import socket, struct
+connection = socket.socket(fileno=0)
+here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+socket.send_fds(connection, [{record}], [there.fileno()])
+print(*(number for _ in range(2) for number in struct.unpack_from("<HI", connection.recv(100), 6)))
+"""
+
+
+def handed_on(user=1000):
+    """The numbers that another program hears on a connection that was bound for it."""
+    connection = connect()
+    connection.send(bind(user))
+    assert WORDS[struct.unpack("<4sHHI", connection.recv(100))[2]] == "done"
+    return subprocess.run(
+        ["/usr/bin/python3", "-c", HEARD.format(record=repr(record(user=user)))], stdin=connection,
+        capture_output=True, text=True).stdout.split()
 
 
 def ended(bytes_=None, descriptors=None, **fields):

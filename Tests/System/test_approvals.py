@@ -112,12 +112,24 @@ BAD_INVOCATION = 2
 
 
 def test_the_program_that_asks_pam_takes_no_approval_of_the_asker_s_own(daemon):
-    assert end_of("keychain-approval", ALICE[0], ALICE[0]) == BAD_INVOCATION
-    assert end_of("keychain-approval", ALICE[0]) == BAD_INVOCATION
-    assert end_of("keychain-approval", BOB[0], "nobody-at-all") == BAD_INVOCATION
-    assert end_of("keychain-passcode", BOB[0], ALICE[0]) == BAD_INVOCATION
+    asker = str(pwd.getpwnam(ALICE[0]).pw_uid)
+    assert end_of("keychain-approval", asker, ALICE[0], ALICE[0]) == BAD_INVOCATION
+    assert end_of("keychain-approval", asker, ALICE[0]) == BAD_INVOCATION
+    assert end_of("keychain-approval", asker, BOB[0], "nobody-at-all") == BAD_INVOCATION
+    assert end_of("keychain-passcode", asker, BOB[0], ALICE[0]) == BAD_INVOCATION
     # The other person's conversation begins.
-    assert end_of("keychain-approval", BOB[0], ALICE[0]) != BAD_INVOCATION
+    assert end_of("keychain-approval", asker, BOB[0], ALICE[0]) != BAD_INVOCATION
+
+
+def test_the_program_that_asks_pam_asks_for_the_user_of_that_number_alone(daemon):
+    own, other = (str(pwd.getpwnam(each[0]).pw_uid) for each in (ALICE, BOB))
+    assert end_of("keychain-passcode", own, ALICE[0]) != BAD_INVOCATION
+    for number in (other, "0", "", "-1", "+" + own, "0" + own, own + " ", "4294967295", ALICE[0]):
+        assert end_of("keychain-passcode", number, ALICE[0]) == BAD_INVOCATION
+        # The asker's number, and not the account's.
+        assert end_of("keychain-approval", number, BOB[0], ALICE[0]) == BAD_INVOCATION
+    assert end_of("keychain-passcode", ALICE[0]) == BAD_INVOCATION
+    assert end_of("keychain-passcode", ALICE[0], own) == BAD_INVOCATION
 
 
 def test_pam_hears_who_approves_and_who_asks(shell, admin):

@@ -144,10 +144,10 @@ def test_a_restarted_daemon_knows_what_was_proven(windows, daemon):
     heard(shell)
     answer(window)
     assert heard(shell) == "<s3cret>"
-    assert any(name.startswith("evidence:") for name in world.names_of_keys())
+    assert any(name.startswith("evidence:") for name in world.names_of_records())
     daemon.restart()
-    # The connection is gone with the daemon; the kernel's key is not.
-    assert any(name.startswith("evidence:") for name in world.names_of_keys())
+    # The connection is gone with the daemon; the record is not.
+    assert any(name.startswith("evidence:") for name in world.names_of_records())
 
 
 def test_a_wrong_answer_is_not_kept(windows):

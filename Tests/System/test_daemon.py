@@ -156,6 +156,7 @@ def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
     listening = [listen(world.RUN / name, mode)
                  for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666))]
     with (world.listening("keychain-broker", world.RUN / "broker.sock"),
+          world.listening("keychain-starter", world.RUN / "starter.sock"),
           world.listening("keychain-worker", world.RUN / "worker.sock")):
         try:
             process = start_with(listening, "keychain:login:offer")

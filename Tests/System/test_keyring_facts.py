@@ -2,6 +2,7 @@
 """What the design takes for granted about the kernel's keyrings. Where one of these fails, this
 kernel keeps a promise less, and docs/design/sessions.md is to be read again before anything else."""
 
+import itertools
 import os
 import subprocess
 
@@ -94,18 +95,21 @@ def test_a_child_of_another_user_inherits_the_session_keyring():
     assert "ticket-payload" in in_session_of(ALICE, "true", before).stdout
 
 
-def test_root_reads_root_s_keyrings_without_a_single_capability(daemon, login):
+def test_a_number_reads_its_keyring_without_a_single_capability_and_root_with_all_does_not(
+        daemon, login):
     login()
     world.wait_for(lambda: any(n.startswith("unlock:") for n in world.names_of_keys()),
                    "the unlock")
     serial = next(line.split()[0] for line in world.keys_of_daemon().splitlines()
                   if "unlock:" in line)
-    bare = world.run("setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--no-new-privs",
-                     "sh", "-c", f"grep CapEff /proc/self/status; keyctl pipe {serial} | wc -c",
-                     check=False)
-    assert "CapEff:\t0000000000000000" in bare.stdout
+    number = (world.STATE / str(uid(ALICE))).stat().st_uid
+    own = world.as_number(number, "sh", "-c",
+                          f"grep CapEff /proc/self/status; keyctl pipe {serial} | wc -c")
+    assert "CapEff:\t0000000000000000" in own.stdout
     # So what lies there is sealed: one half of the key dies with the session, one with the boot.
-    assert int(bare.stdout.split()[-1]) > 0
+    assert int(own.stdout.split()[-1]) > 0
+    # Root may become the number; as root it has no such right.
+    assert world.run("keyctl", "pipe", serial, check=False).returncode != 0
 
 
 def test_an_unlock_in_the_keyring_opens_nothing_without_the_vault_key(daemon, login):
@@ -117,3 +121,46 @@ def test_an_unlock_in_the_keyring_opens_nothing_without_the_vault_key(daemon, lo
     key.unlink()
     daemon.start()
     assert shell.run("keychainctl get generic-password --service mail").status == 4
+
+
+# Of no account. Another one each time: what a number's last session left is tidied up later.
+NUMBERS = itertools.count(61_800)
+
+
+def counts(script):
+    """Keys and bytes that the kernel counts for a user number, each time that the script says `count`."""
+    number = next(NUMBERS)
+    count = f"count() {{ grep '^ *{number}:' /proc/key-users; }};"
+    done = world.run("setpriv", "--reuid", number, "--regid", number, "--clear-groups",
+                     "keyctl", "session", "-", "sh", "-c",
+                     f"{count} ring=$(keyctl newring facts @s); count; {script}")
+    lines = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(f"{number}:")]
+    first, *others = [[int(field.split("/")[0]) for field in line[3:5]] for line in lines]
+    return [(keys - first[0], size - first[1]) for keys, size in others]
+
+
+def test_a_key_counts_with_its_name_a_zero_its_content_and_four_bytes_for_its_link():
+    assert counts("keyctl add user 1234567 12345678901234567890 $ring; count;"
+                  " keyctl add user 1 22 $ring; count") == [(1, 32), (2, 40)]
+
+
+def test_an_updated_key_counts_at_once_for_what_it_has_and_a_replaced_one_no_longer_than_a_moment():
+    updated, = counts("key=$(keyctl add user name 1 $ring);"
+                      " for i in $(seq 50); do keyctl update $key 1234567890; done; count")
+    assert updated == (1, 4 + 1 + 10 + 4)
+    replaced, = counts("for i in $(seq 50); do key=$(keyctl add user name 1234567890 @s);"
+                       " keyctl link $key $ring; keyctl unlink $key @s; done; sleep 1; count")
+    assert replaced == (1, 4 + 1 + 10 + 4)
+
+
+def test_a_revoked_key_keeps_its_place_while_it_is_linked_and_an_invalidated_one_does_not():
+    assert counts("key=$(keyctl add user name 1234567890 $ring); keyctl revoke $key; sleep 1; count;"
+                  " keyctl unlink $key $ring; sleep 1; count") == [(1, 4 + 1 + 4), (0, 0)]
+    assert counts("key=$(keyctl add user name 1234567890 $ring); keyctl unlink $key $ring;"
+                  " keyctl invalidate $key; sleep 1; count") == [(0, 0)]
+
+
+def test_a_keyring_counts_the_links_of_keys_that_were_invalidated_in_it():
+    # So they are unlinked first.
+    assert counts("for i in 1 2 3; do key=$(keyctl add user name$i x $ring);"
+                  " keyctl invalidate $key; done; sleep 1; count") == [(0, 12)]

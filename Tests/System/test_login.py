@@ -43,7 +43,7 @@ def test_nothing_is_open_after_the_logout(login):
     shell.run(ADD)
     shell.close()
     world.wait_for(lambda: not any(name.startswith(("unlock:", "session:"))
-                                   for name in world.names_of_keys()),
+                                   for name in world.names_of_keys() + world.names_of_records()),
                    "the session's keys to go")
     refused = world.as_user(ALICE[0], world.CONTROL, *GET.split()[1:])
     assert refused.returncode == 4, refused
@@ -300,10 +300,12 @@ def test_logins_and_what_they_unlocked_are_in_the_audit(login, daemon):
 def test_what_a_broken_first_login_left_behind_stops_no_later_one(login, daemon):
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
     folder = world.STATE / str(uid)
-    folder.mkdir(mode=0o700)
+    daemon.stop()
+    folder.mkdir(mode=0o700, exist_ok=True)
     left = folder / "login.device-secret"
     left.write_bytes(b"\1" * 32)
     left.chmod(0o600)
+    daemon.start()
     shell = login()
     assert shell.run("keychainctl status").text.count("“login”: unlocked") == 1
     assert left.read_bytes() != b"\1" * 32

@@ -135,8 +135,8 @@ def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
         "word(b'')": bad, "word(b'KCST')": bad, "word(record()[:8])": bad,
         "word(record()[:-1])": bad, "word(record() + b'\\0')": bad, "word(b'x' * 65536)": bad,
         "word(magic=b'KCAV')": bad, "word(program=0)": bad, "word(program=2)": bad,
-        "word(program=6)": bad,
-        "word(version=1)": "other version", "word(version=3)": "other version",
+        "word(program=6)": bad, "word(program=8)": bad,
+        "word(version=2)": "other version", "word(version=4)": "other version",
         "word(user=0xffffffff)": bad,
         "word(service=b'su')": bad, "word(service=b'keychain-../su')": bad,
         "word(service=b'')": bad, "word(service=b'keychain-' + b'a' * 39)": bad,
@@ -163,7 +163,12 @@ def test_each_request_for_another_program_that_makes_no_sense_is_refused(starter
         *(f"word(other(4, {numbers}), {conversation})" for numbers in (
             "1", "0, 0", "3, 0", "1, 1 << 24", "2, 1", "1, 0, 0")),
         *(f"word(other(5, {numbers}), {conversation})" for numbers in ("0", "3", "1, 0")),
-        f"word(other(6, 1), {conversation})",
+        f"word(other(6, 1), {conversation})", f"word(bind(), {conversation}, bound=None)",
+        "word(bind(0xffffffff), [], bound=None)", f"word(other(8, 1), {conversation})",
+        *(f"word(adopt({number}), folders('/', '/run'))" for number in (
+            "0", "1000", "0x7affffff", "0x7b010000", "0xffffffff")),
+        "word(adopt(0x7b000000, user=0xffffffff), folders('/', '/run'))",
+        "word(other(7), folders('/', '/run'))", "word(other(7, 0x7b000000, 0), folders('/', '/run'))",
     ]
     told = starter.run("[" + ", ".join(f"[{ask}, {good}]" for ask in refusals) + "]")
     assert [[bad, True]] * len(refusals) == told
@@ -192,6 +197,10 @@ def test_other_programs_get_descriptors_of_their_kinds_only(starter):
         *(f"word({ask}, descriptors=[{given}])" for ask in ("other(4, 2, 0)", "other(5, 2)")
           for given in ("", pipe, file, "conversation(), conversation()")),
     ]
+    refusals += [
+        f"word(adopt(0x7b000000), [{given}])" for given in (
+            "", "*folders('/')", "*folders('/', '/run', '/')", f"{file}, *folders('/')",
+            "*folders('/', '/tmp')", "os.open('/', os.O_PATH), *folders('/')")]
     good = [
         "word(**rows())", "word(policies(b'/etc'), descriptors=[writable()])",
         "word(other(4, 2, 0), descriptors=[conversation()])",
@@ -256,7 +265,7 @@ def test_keychain_auth_gets_its_words_and_descriptors_and_nothing_else(starter):
     lines = world.wait_for(
         lambda: starter.told.exists() and len(starter.told.read_text().splitlines()) == 6
         and starter.told.read_text().splitlines(), "the script")
-    assert lines[0] == "3 keychain-approval ann al ice"
+    assert lines[0] == "4 keychain-approval 1000 ann al ice"
     # The variables are the shell's own.
     assert not lines[1].strip()
     # Those that a shell makes for itself begin at 10.
@@ -279,27 +288,23 @@ def test_a_program_that_others_may_write_to_is_not_started(starter):
 
 # Whom it hears.
 
-def test_it_hears_keychaind_and_its_workers_alone(starter):
+def test_it_hears_keychaind_alone(starter):
     assert starter.run("word()") == "started"
-    assert starter.run("word()", program=starter.worker) == "started"
+    assert starter.run("told()", program=starter.worker) == "not allowed"
     assert starter.run("told()") is None
     assert starter.run("told()", program="/usr/bin/python3") == "not allowed"
     # The same path in another mount namespace may be another file; as a rule it is not.
     assert starter.run("told()", before=["unshare", "--mount"]) is None
     assert starter.run("told()", before=elsewhere(starter)) == "not allowed"
-    assert starter.run("told()", program=starter.worker, before=elsewhere(starter, starter.worker)) \
-        == "not allowed"
     # The socket is closed to other users, and so is what listens there.
     starter.path.chmod(0o666)
-    for program in starter.daemon, starter.worker:
-        assert starter.run("told()", program=program, before=[
-            "setpriv", "--reuid", "nobody", "--clear-groups"]) == "not allowed"
+    assert starter.run("told()", before=[
+        "setpriv", "--reuid", "nobody", "--clear-groups"]) == "not allowed"
 
 
-def elsewhere(starter, program=None):
-    """A mount namespace in which another folder lies in the place of the program's, which is keychaind
-    unless given, with a copy of it."""
-    folder = (program or starter.daemon).parent
+def elsewhere(starter):
+    """A mount namespace in which another folder lies in the place of keychaind's, with a copy of it."""
+    folder = starter.daemon.parent
     return ["unshare", "--mount", "sh", "-c", f"""
         cp -r {folder} {starter.folder}/copy-{folder.name} && mount --bind {starter.folder}/copy-{
         folder.name} {folder} && exec "$@" """, "sh"]
@@ -316,21 +321,14 @@ def test_in_a_mount_namespace_of_its_own_it_hears_the_keychaind_of_all_others():
         shutil.rmtree(TWO_OF_ROOT)
 
 
-@pytest.mark.parametrize("program", ["daemon", "worker"])
-def test_another_file_beside_keychaind_or_keychain_worker_is_another_program(starter, program):
-    heard = getattr(starter, program)
-    copy = heard.with_name(heard.name + ".other")
-    shutil.copy(heard, copy)
+def test_another_file_beside_keychaind_is_another_program(starter):
+    copy = starter.daemon.with_name("keychaind.other")
+    shutil.copy(starter.daemon, copy)
     assert starter.run("told()", program=copy) == "not allowed"
-    # Of the right name, in the other's folder.
-    other = starter.folder / ("libexec/keychain" if program == "daemon" else "sbin") / heard.name
-    shutil.copy(heard, other)
+    # Of the right name, in another folder.
+    other = starter.folder / "libexec/keychain/keychaind"
+    shutil.copy(starter.daemon, other)
     assert starter.run("told()", program=other) == "not allowed"
-
-
-def test_an_installation_without_keychain_worker_hears_keychaind(starter):
-    starter.worker.unlink()
-    assert starter.run("word()") == "started"
 
 
 def test_a_keychaind_whose_file_was_replaced_is_heard_until_it_is_restarted(starter):
@@ -343,6 +341,90 @@ def test_a_keychaind_whose_file_was_replaced_is_heard_until_it_is_restarted(star
     process.stdin.flush()
     assert process.stdout.readline().strip() == "started"
     process.communicate()
+
+
+# Whose connections are.
+
+def test_a_connection_carries_requests_of_its_user_alone(starter):
+    seals = "other(4, 2, 0, user={}), [conversation()], bound={}"
+    told = starter.run(f"""[
+        word(bound=1000), word(bound=1001), word(bound=None),
+        word({seals.format(1000, 1000)}), word({seals.format(1000, 0)}),
+        word({seals.format(0, 1000)}), word({seals.format(0, 0)}),
+        word({seals.format(1000, None)})]""")
+    no = "not allowed"
+    assert told == ["started", no, no, "started", no, no, "started", no]
+
+
+def test_what_keychaind_asks_for_itself_is_asked_on_connections_of_no_user(starter):
+    told = starter.run("""[word(*ask, bound=bound) for bound in (None, 0, 1000) for ask in (
+        (policies(), [writable()]), (bind(), []), (bind(0), []))]""")
+    no = "not allowed"
+    assert told == ["started", "done", "done"] + [no] * 6
+    assert starter.run("word(adopt(0x7b000000), folders('/', '/run'), bound=1000)") == no
+
+
+def test_a_bound_connection_may_be_handed_on_to_a_program_that_is_not_heard_itself(starter):
+    starter.authentication.write_text("#!/bin/sh\nexit 80\n")
+    assert starter.run("handed_on()") == ["1", "0", "2", "80"]
+
+
+def test_so_many_connections_of_one_user_wait_and_end_when_nothing_is_asked(starter):
+    told = starter.run("""(lambda waiting: [
+        [each.word for each in waiting], word(bind(), [], bound=None), word(user=1001),
+        [each.next() for each in waiting], word()])(
+            [Question(bind(), [], bound=None) for _ in range(16)])""")
+    assert told == [["done"] * 16, "busy", "started", [None] * 16, "started"]
+
+
+# Folders.
+
+NUMBER = 0x7B000007
+
+
+@pytest.fixture
+def folders(starter):
+    states, runtime = starter.folder / "states", starter.folder / "run"
+    for each in states, runtime:
+        each.mkdir(mode=0o755)
+    return states, runtime
+
+
+def adopted(starter, folders, user=1000, number=NUMBER):
+    states, runtime = folders
+    return starter.run(f"word(adopt({number}, {user}), folders('{states}', '{runtime}'))")
+
+
+def owner(path):
+    facts = path.lstat()
+    return facts.st_uid, facts.st_gid, oct(facts.st_mode & 0o7777)
+
+
+def test_folders_and_files_become_the_number_s(starter, folders):
+    states, runtime = folders
+    (states / "1000").mkdir(mode=0o700)
+    kept = states / "1000/login.keychain"
+    kept.touch(0o600)
+    for _ in range(2):
+        assert adopted(starter, folders) == "done"
+        assert owner(states / "1000") == owner(runtime / "users/1000") == (NUMBER, NUMBER, "0o700")
+        assert owner(kept) == (NUMBER, NUMBER, "0o600")
+        assert owner(runtime / "users") == (0, 0, "0o711")
+    assert adopted(starter, folders, user=0, number=NUMBER + 1) == "done"
+    assert owner(states / "0")[0] == NUMBER + 1 and owner(states)[0] == 0
+
+
+def test_a_folder_of_another_number_and_a_file_with_several_names_are_refused(starter, folders):
+    states, _ = folders
+    assert adopted(starter, folders) == "done"
+    assert adopted(starter, folders, number=NUMBER + 1) == "foreign folder"
+    assert owner(states / "1000")[0] == NUMBER
+    secret = states / "secret"
+    secret.touch(0o600)
+    os.link(secret, states / "1000/taken")
+    assert adopted(starter, folders) == "foreign folder"
+    assert owner(secret)[0] == 0
+    assert "user 1000: taken: has several names" in (starter.folder / "log").read_text()
 
 
 # How a question ends.

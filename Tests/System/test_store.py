@@ -25,9 +25,11 @@ def shell(login):
     return shell
 
 
-def test_the_file_is_root_s_alone(shell):
+def test_the_file_is_the_worker_s_alone(shell):
+    own = keychain_file().parent.stat().st_uid
+    assert own not in (0, world.number_of(ALICE[0]))
     for path in keychain_file().parent.iterdir():
-        assert path.stat().st_uid == 0 and path.stat().st_mode & 0o077 == 0, path
+        assert path.stat().st_uid == own and path.stat().st_mode & 0o077 == 0, path
     assert shell.run(f"cat {keychain_file()}").status != 0
 
 

@@ -151,7 +151,7 @@ def test_a_session_ends_with_the_login(shell, login, daemon):
     chooses(other.terminal, "deny", None)
     assert status(other) == 7
     shell.close()
-    world.wait_for(lambda: not any(name.startswith("trust:") for name in world.names_of_keys()),
+    world.wait_for(lambda: not any(name.startswith("trust:") for name in world.names_of_records()),
                    "what was allowed to end")
 
 

@@ -135,7 +135,7 @@ CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources @keyring @setuid @chown
-SystemCallFilter=pidfd_getfd capset
+SystemCallFilter=pidfd_getfd capset seccomp
 SystemCallErrorNumber=EPERM
 MemoryMax=256M
 TasksMax=1200
@@ -166,7 +166,7 @@ LimitNICE=-4
 UMask=0077
 KeyringMode=private
 ProtectSystem=strict
-ReadWritePaths=/var/lib/keychain /run/keychain/private
+ReadWritePaths=/var/lib/keychain /run/keychain/users
 ProtectHome=yes
 ProtectKernelTunables=yes
 ProtectKernelModules=yes
@@ -175,8 +175,9 @@ ProtectControlGroups=yes
 ProtectHostname=yes
 PrivateDevices=yes
 PrivateMounts=yes
+PrivateNetwork=yes
 PrivateTmp=yes
-InaccessiblePaths=-/run/systemd/private
+InaccessiblePaths=-/run/systemd/private -/run/dbus -/var/lib/fprint
 LockPersonality=yes
 MemoryDenyWriteExecute=yes
 RestrictNamespaces=yes
@@ -186,10 +187,11 @@ RestrictAddressFamilies=AF_UNIX
 IPAddressDeny=any
 ProtectClock=yes
 DevicePolicy=closed
-CapabilityBoundingSet=CAP_SYS_PTRACE
+CapabilityBoundingSet=CAP_SYS_PTRACE CAP_SETUID CAP_SETGID
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+SystemCallFilter=@setuid
 SystemCallFilter=setpriority
 SystemCallFilter=capset
 SystemCallErrorNumber=EPERM
@@ -306,7 +308,7 @@ def test_a_unit_is_understood_to_its_last_line(unit, tmp_path):
 
 
 @pytest.mark.parametrize("unit,most", [
-    ("keychaind.service", 19), ("keychain-worker@.service", 20), ("keychain-broker.service", 37),
+    ("keychaind.service", 19), ("keychain-worker@.service", 18), ("keychain-broker.service", 37),
     ("keychain-starter.service", 40), ("keychain-audit.service", 11)])
 def test_a_unit_leaves_no_more_open_than_it_does_today(unit, most):
     """`security` counts what a unit leaves open, in tenths."""
@@ -329,18 +331,24 @@ def test_the_daemon_does_not_see_file_systems_as_a_user_s(unit):
 
 
 def rights_taken(unit):
-    """What a unit says of its process's view of the machine and of its rights, but for those at its start."""
-    return {line for line in lines(f"systemd/{unit}") if re.match(
+    """What a unit says of its process's view of the machine and of its rights, but for those at its start:
+    each value with the name that it belongs to."""
+    found = [line.split("=", 1) for line in lines(f"systemd/{unit}") if re.match(
         r"(Protect|Private|Inaccessible|Restrict|Lock|Memory(?!Max)|IPAddress|Device|SystemCall|Keyring"
-        r"|UMask|LimitCORE|Environment)", line)}
+        r"|UMask|LimitCORE|Environment)", line)]
+    return {(name, value) for name, values in found for value in values.split()}
 
 
 def test_a_worker_has_no_right_that_keychaind_has_not():
-    """But for the one by which it knows keychaind, and which it gives up before it takes a record."""
-    assert rights_taken("keychain-worker@.service") > rights_taken("keychaind.service")
+    """But for the one by which it knows keychaind, and the two by which it takes its number: it gives them
+    up before it takes a connection."""
+    worker, keychaind = map(rights_taken, ("keychain-worker@.service", "keychaind.service"))
+    assert worker > keychaind
+    assert {right for right in worker - keychaind if right[0] == "SystemCallFilter"} == {
+        ("SystemCallFilter", "@setuid")}
     bounds = [line for line in lines("systemd/keychain-worker@.service")
               if line.startswith(("CapabilityBoundingSet=", "AmbientCapabilities="))]
-    assert bounds == ["CapabilityBoundingSet=CAP_SYS_PTRACE"]
+    assert bounds == ["CapabilityBoundingSet=CAP_SYS_PTRACE CAP_SETUID CAP_SETGID"]
 
 
 def test_a_worker_ends_with_its_connection_and_not_with_its_socket():

@@ -132,8 +132,11 @@ class Daemon:
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
             pass_fds=descriptors, env={"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
                                        **(environment or {})})
-        wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
-                 "keychaind to listen")
+        try:
+            wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
+                     "keychaind to listen")
+        except AssertionError as late:
+            raise AssertionError(f"{late}; it said:\n{self.log()[-2000:]}") from late
         return self
 
     @property
@@ -572,24 +575,44 @@ def keyring_name():
     return f"keychain:{STATE}:{place.st_dev}:{place.st_ino}"
 
 
+def numbers():
+    """The numbers of workers: who owns users' folders. Root's is one where there are no others."""
+    folders = [entry for entry in STATE.iterdir() if entry.name.isdigit()] if STATE.exists() else []
+    return {0} | {entry.stat().st_uid for entry in folders}
+
+
+def as_number(number, *command, **options):
+    return run("setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups", *command,
+               check=False, **options)
+
+
 def keyrings():
-    """The serial numbers of the workers' keyrings."""
+    """The workers' keyrings: the number of each, and its serial number."""
     found = []
-    for serial in run("keyctl", "rlist", "@u", check=False).stdout.split():
-        facts = run("keyctl", "rdescribe", serial, check=False).stdout
-        if facts.startswith("keyring;") and f";{keyring_name()}:" in facts:
-            found.append(serial)
+    for number in numbers():
+        for serial in as_number(number, "keyctl", "rlist", "@u").stdout.split():
+            facts = as_number(number, "keyctl", "rdescribe", serial).stdout
+            if facts.startswith("keyring;") and f";{keyring_name()}:" in facts:
+                found.append((number, serial))
     return found
 
 
 def keys_of_daemon():
-    """What lies in the workers' keyrings now, as `keyctl` shows it to root."""
-    return "".join(run("keyctl", "show", serial).stdout for serial in keyrings())
+    """What lies in the workers' keyrings now, as `keyctl` shows it to their owners."""
+    return "".join(as_number(number, "keyctl", "show", serial).stdout
+                   for number, serial in keyrings())
 
 
 def forget_keys():
-    for serial in keyrings():
-        run("keyctl", "clear", serial, check=False)
+    for number, serial in keyrings():
+        as_number(number, "keyctl", "clear", serial)
+    for record in RUN.glob("users/*/*"):
+        record.unlink(missing_ok=True)
+
+
+def names_of_records():
+    """What users' workers keep in files of their own until the next boot."""
+    return [record.name for record in RUN.glob("users/*/*")]
 
 
 def names_of_keys():

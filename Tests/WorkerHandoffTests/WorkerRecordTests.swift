@@ -11,6 +11,7 @@ import Testing
 @Suite struct WorkerRecordTests {
     private static let orders: [WorkerOrder] = [
         .begin(beginning(tpm: true)), .begin(beginning(upkeep: true)),
+        .begin(beginning(number: 0x7B00_0003)),
         .stateFolder("/var/lib/keychain"), .runtimeFolder("/run/keychain"), .deviceKey,
         .vaultKey(.descriptorStore), .vaultKey(.file), .credential("work"), .policy(7),
         .policyReport(id: 3, isDegraded: true), .screenWasLocked("c2"),
@@ -23,19 +24,23 @@ import Testing
         .severalUsers(true), .severalUsers(false), .started, .machine, .connection(.requests),
         .connection(.requests, hasMachine: true),
         .connection(.logins), .connection(.offers), .machineEnd, .machineConnection,
-        .answer(id: 4, value: 5), .settle(id: 6), .end,
+        .answer(id: 4, value: 5), .answer(id: 4, value: 1, text: "www-data"), .settle(id: 6), .end,
     ]
     private static let reports: [WorkerReport] = [
         .ready, .took, .done(id: 1), .turn(id: 2, .derivation), .turn(id: 2, .tpm),
         .turnEnd(.derivation), .keepVaultKey(id: 3), .forgetVaultKey(id: 4), .reload(id: 5),
-        .audit(id: 6), .busy(true), .busy(false), .idle(taken: 7),
+        .audit(id: 6), .busy(true), .busy(false), .idle(taken: 7), .broker(id: 8),
+        .starter(id: 9), .emptyPassword(id: 10), .biometry(id: 11),
+        .unitUser(id: 12, unit: "shop@1.service"), .controller(id: 13, session: "c2"),
     ]
 
-    private static func beginning(tpm: Bool = false, upkeep: Bool = false) -> WorkerOrder.Beginning
-    {
+    private static func beginning(
+        tpm: Bool = false, upkeep: Bool = false, number: UInt32 = 0
+    ) -> WorkerOrder.Beginning {
         var beginning = WorkerOrder.Beginning(user: 1000)
         beginning.hasTPM = tpm
         beginning.isForUpkeep = upkeep
+        beginning.number = number
         return beginning
     }
 
@@ -81,7 +86,7 @@ import Testing
         for kind: UInt16 in [0, 20, .max] {
             #expect(throws: MalformedBytes.self) { try WorkerOrder(WorkerRecord(kind).bytes) }
         }
-        for kind: UInt16 in [0, 12, .max] {
+        for kind: UInt16 in [0, 18, .max] {
             #expect(throws: MalformedBytes.self) { try WorkerReport(WorkerRecord(kind).bytes) }
         }
     }
@@ -110,6 +115,29 @@ import Testing
         }
         #expect(try first.value() == 10)
         #expect(try second.value() == 20)
+        keychaind.hangUp()
+        try running.value()
+    }
+
+    @Test func `an answer has its text and its connection`() throws {
+        let (channel, keychaind) = try channel()
+        let running = Background { channel.run { _, _ in } }
+        let asked = Background { channel.ask { .unitUser(id: $0, unit: "shop.service") }?.text }
+        let (question, _) = try keychaind.receivePassed(limit: WorkerReport.byteCount)
+        #expect(try WorkerReport(question) == .unitUser(id: 1, unit: "shop.service"))
+        try keychaind.send(
+            WorkerOrder.answer(id: 1, value: 1, text: "www-data").bytes, passing: [])
+        #expect(try asked.value() == "www-data")
+        let connecting = Background { try channel.connection { .broker(id: $0) } }
+        _ = try keychaind.receivePassed(limit: WorkerReport.byteCount)
+        let (own, other) = try SocketPair.ofRecords()
+        try keychaind.send(WorkerOrder.answer(id: 2, value: 1).bytes, passing: [other])
+        try connecting.value().send([1, 2, 3], passing: [])
+        #expect(try RecordConnection(own).receive(limit: 8, deadlineSeconds: 20) == [1, 2, 3])
+        let without = Background { (try? channel.connection { .starter(id: $0) }) == nil }
+        _ = try keychaind.receivePassed(limit: WorkerReport.byteCount)
+        try keychaind.send(WorkerOrder.answer(id: 3, value: 0).bytes, passing: [])
+        #expect(try without.value())
         keychaind.hangUp()
         try running.value()
     }

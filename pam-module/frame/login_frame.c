@@ -75,7 +75,7 @@ static void put_request(struct writer *out, const struct kc_login_frame *frame) 
 // ---- Checks, in both directions -----------------------------------------------------------------
 
 static bool is_request(enum kc_login_verb verb) {
-    return verb >= KC_LOGIN_OPEN_SESSION && verb <= KC_LOGIN_RESET_PASSWORD;
+    return verb >= KC_LOGIN_OPEN_SESSION && verb <= KC_LOGIN_NUMBER;
 }
 
 enum kc_login_status kc_login_text_check(struct kc_login_view text) {
@@ -98,14 +98,24 @@ static bool passwords_fit_verb(const struct kc_login_frame *frame) {
     switch (frame->verb) {
     case KC_LOGIN_OPEN_SESSION: return !second;
     case KC_LOGIN_CLOSE_SESSION:
-    case KC_LOGIN_RESET_PASSWORD: return !first && !second;
+    case KC_LOGIN_RESET_PASSWORD:
+    case KC_LOGIN_NUMBER: return !first && !second;
     case KC_LOGIN_OFFER_PASSWORD: return first && !second;
     case KC_LOGIN_CHANGE_PASSWORD: return first && second;
     case KC_LOGIN_ACCEPTED:
     case KC_LOGIN_ACCEPTED_WITH_NOTICE:
+    case KC_LOGIN_NUMBER_IS:
     case KC_LOGIN_REFUSED: break;
     }
     return false;
+}
+
+// Whether nothing but the uid is set. The passwords are looked at elsewhere.
+static bool is_bare(const struct kc_login_frame *frame) {
+    return frame->ticket == 0 && frame->leader == 0 && frame->audit_session == 0 &&
+           !frame->is_remote && !frame->is_silent && !frame->is_authenticated &&
+           frame->account.count == 0 && frame->service.count == 0 && frame->tty.count == 0 &&
+           frame->logind_session.count == 0;
 }
 
 static enum kc_login_status check_request(const struct kc_login_frame *frame) {
@@ -120,7 +130,9 @@ static enum kc_login_status check_request(const struct kc_login_frame *frame) {
         status = check_password(frame->has_new_password, frame->new_password);
     }
     if (status != KC_LOGIN_OK) return status;
-    if (frame->account.count == 0 || !passwords_fit_verb(frame)) return KC_LOGIN_MALFORMED;
+    if (!passwords_fit_verb(frame)) return KC_LOGIN_MALFORMED;
+    if (frame->verb == KC_LOGIN_NUMBER) return is_bare(frame) ? KC_LOGIN_OK : KC_LOGIN_MALFORMED;
+    if (frame->account.count == 0) return KC_LOGIN_MALFORMED;
     if (frame->is_authenticated && frame->verb != KC_LOGIN_OPEN_SESSION) return KC_LOGIN_MALFORMED;
     return KC_LOGIN_OK;
 }
@@ -194,6 +206,9 @@ static enum kc_login_status take_body(struct reader *in, struct kc_login_frame *
     } else if (frame->verb == KC_LOGIN_ACCEPTED_WITH_NOTICE) {
         frame->notice = take_u16(in);
         if (in->ran_out || frame->notice == 0) status = KC_LOGIN_MALFORMED;
+    } else if (frame->verb == KC_LOGIN_NUMBER_IS) {
+        frame->number = take_u32(in);
+        if (in->ran_out || frame->number == UINT32_MAX) status = KC_LOGIN_MALFORMED;
     }
     if (status == KC_LOGIN_OK && in->left > 0) status = KC_LOGIN_MALFORMED;
     return status;
@@ -212,8 +227,8 @@ static enum kc_login_status read_header(const uint8_t header[KC_LOGIN_HEADER_SIZ
     if (version < KC_LOGIN_VERSION) return KC_LOGIN_OLDER;
     if (version > KC_LOGIN_VERSION) return KC_LOGIN_NEWER;
     if (count > KC_LOGIN_FRAME_MAX - KC_LOGIN_HEADER_SIZE) return KC_LOGIN_TOO_LONG;
-    bool known = (word >= KC_LOGIN_OPEN_SESSION && word <= KC_LOGIN_RESET_PASSWORD) ||
-                 (word >= KC_LOGIN_ACCEPTED && word <= KC_LOGIN_ACCEPTED_WITH_NOTICE);
+    bool known = (word >= KC_LOGIN_OPEN_SESSION && word <= KC_LOGIN_NUMBER) ||
+                 (word >= KC_LOGIN_ACCEPTED && word <= KC_LOGIN_NUMBER_IS);
     if (!known) return KC_LOGIN_MALFORMED;
     *verb = (enum kc_login_verb)word;
     *body_count = count;
@@ -241,6 +256,8 @@ enum kc_login_status kc_login_frame_encode(const struct kc_login_frame *frame, u
         put_u16(&body, frame->reason);
     } else if (frame->verb == KC_LOGIN_ACCEPTED_WITH_NOTICE && frame->notice != 0) {
         put_u16(&body, frame->notice);
+    } else if (frame->verb == KC_LOGIN_NUMBER_IS && frame->number != UINT32_MAX) {
+        put_u32(&body, frame->number);
     } else if (frame->verb != KC_LOGIN_ACCEPTED) {
         return KC_LOGIN_MALFORMED;
     }

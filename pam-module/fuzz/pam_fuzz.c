@@ -39,6 +39,8 @@ struct pam_handle {
     bool is_given;
     uid_t given_for;
     int32_t ticket;
+    // What the daemon last told of whose tickets are.
+    uint32_t number;
     int told, changed, reported;
 };
 
@@ -155,14 +157,14 @@ void kc_locked_free(void *memory, size_t count) {
     free(memory);
 }
 
-int32_t kc_ticket_create(uid_t uid, gid_t gid) {
-    REQUIRE(uid == gid && pam.host == 0);
+int32_t kc_ticket_create(uid_t uid, gid_t gid, uint32_t number) {
+    REQUIRE(uid == gid && pam.host == 0 && number == pam.number);
     pam.ticket = fails() ? 0 : 77;
     return pam.ticket;
 }
 
-void kc_ticket_revoke(int32_t ticket) {
-    REQUIRE(ticket == 0 || ticket == 77);
+void kc_ticket_end(int32_t ticket, uint32_t number) {
+    REQUIRE((ticket == 0 || ticket == 77) && (number == 0 || number == 12));
     pam.ticket = 0;
 }
 
@@ -174,6 +176,7 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
     REQUIRE(options->timeout_ms <= KC_MAX_TIMEOUT_MS);
     struct kc_answer answer = {.outcome = take_byte(&pam.in) % 3, .reason = take_byte(&pam.in)};
     answer.notice = answer.reason;
+    answer.number = answer.reason % 2 == 0 ? 0 : 12;
     pam.told++;
     if (request->verb == KC_LOGIN_CHANGE_PASSWORD) pam.changed++;
     if (request->verb != KC_LOGIN_CHANGE_PASSWORD && request->has_password) {
@@ -188,6 +191,9 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
         return answer;
     }
     REQUIRE(kc_login_frame_decode(bytes, count, &read) == KC_LOGIN_OK);
+    if (request->verb == KC_LOGIN_NUMBER) {
+        pam.number = answer.outcome == KC_ACCEPTED ? answer.number : 0;
+    }
     return answer;
 }
 

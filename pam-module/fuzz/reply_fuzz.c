@@ -42,11 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         REQUIRE(count >= 13 && memcmp(bytes + 1, "KCFL", 4) == 0);
         uint16_t version = (uint16_t)(bytes[5] | bytes[6] << 8);
         uint16_t verb = (uint16_t)(bytes[7] | bytes[8] << 8);
-        REQUIRE(reply.verb >= KC_LOGIN_ACCEPTED && reply.verb <= KC_LOGIN_ACCEPTED_WITH_NOTICE);
+        REQUIRE(reply.verb >= KC_LOGIN_ACCEPTED && reply.verb <= KC_LOGIN_NUMBER_IS);
         REQUIRE(version != 0 && (version == 1 || reply.reason == KC_LOGIN_OLDER_MODULE));
         REQUIRE(verb == reply.verb || version != 1);
         REQUIRE((reply.verb == KC_LOGIN_REFUSED) == (reply.reason != 0));
         REQUIRE((reply.verb == KC_LOGIN_ACCEPTED_WITH_NOTICE) == (reply.notice != 0));
+        REQUIRE(reply.number == 0 || reply.verb == KC_LOGIN_NUMBER_IS);
         REQUIRE(reply.account.count == 0 && reply.password.count == 0);
     } else {
         REQUIRE(errno == EPROTO || errno == ECONNRESET);

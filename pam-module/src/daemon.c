@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// The bytes of a reason or a notice; longer answers are not of this protocol.
-#define REPLY_BODY_MAX 2
+// The bytes of a number, the longest body; longer answers are not of this protocol.
+#define REPLY_BODY_MAX 4
 
 static int64_t now_ms(void) {
     struct timespec now = {0};
@@ -150,6 +150,12 @@ static bool receive_reply(int socket_fd, struct kc_login_frame *reply, int64_t d
     return kc_login_frame_decode(bytes, KC_LOGIN_HEADER_SIZE + body_count, reply) == KC_LOGIN_OK;
 }
 
+// A number is the answer to the question for one, and no other reply is.
+static bool is_answer(enum kc_login_verb verb, const struct kc_login_frame *reply) {
+    return reply->verb == KC_LOGIN_REFUSED ||
+           (verb == KC_LOGIN_NUMBER) == (reply->verb == KC_LOGIN_NUMBER_IS);
+}
+
 static bool exchange(const struct kc_options *options, const uint8_t *bytes, size_t count,
                      struct kc_login_frame *reply) {
     int socket_fd = connect_to_daemon(options);
@@ -181,9 +187,14 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
         answer.error = errno;
         goto done;
     }
+    if (!is_answer(request->verb, &reply)) {
+        answer.error = EPROTO;
+        goto done;
+    }
     answer.outcome = reply.verb == KC_LOGIN_REFUSED ? KC_REFUSED : KC_ACCEPTED;
     answer.reason = reply.reason;
     answer.notice = reply.notice;
+    answer.number = reply.number;
 done:
     kc_locked_free(frame, KC_LOGIN_FRAME_MAX);
     answer.waited_ms = waited_since(begun);

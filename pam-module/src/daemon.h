@@ -15,6 +15,8 @@ struct kc_answer {
     uint16_t reason;
     // If accepted: an enum kc_login_notice, or 0.
     uint16_t notice;
+    // If a number was asked for and told, it; else 0.
+    uint32_t number;
     // If unreachable: an errno.
     int error;
     // How long it took, KC_MAX_TIMEOUT_MS at most.

@@ -14,6 +14,8 @@ static const char data_name[] = "pam_keychain session";
 struct opened {
     uid_t uid;
     int32_t ticket;
+    // Whose the ticket is.
+    uint32_t number;
     char account[KC_LOGIN_TEXT_MAX + 1];
 };
 
@@ -46,6 +48,14 @@ bool kc_session_is_open(pam_handle_t *pamh, uid_t uid) {
     return opened != NULL && opened->uid == uid;
 }
 
+// 0, for a ticket of root's, where the daemon does not tell a number: one that is away, or too
+// slow, can still be told of the session.
+static uint32_t ask_number(pam_handle_t *pamh, const struct kc_options *options, uid_t uid) {
+    const struct kc_login_frame question = {.verb = KC_LOGIN_NUMBER, .uid = uid};
+    struct kc_answer answer = kc_tell(pamh, options, &question);
+    return answer.outcome == KC_ACCEPTED ? answer.number : 0;
+}
+
 struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_options *options,
                                  const struct kc_login *login) {
     const struct kc_password *password = kc_password_kept(pamh);
@@ -57,10 +67,14 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
     frame.has_password = password != NULL && !password->is_absent;
     frame.password = kc_password_view(password);
     // The session is remembered first, since a ticket that is not remembered would never be
-    // revoked; without a ticket a session lives as long as its leader. It is remembered also where
+    // ended; without a ticket a session lives as long as its leader. It is remembered also where
     // the daemon is absent, since the session's end must be reported all the same.
     struct opened *opened = remember(pamh, login);
-    if (opened != NULL) frame.ticket = opened->ticket = kc_ticket_create(login->uid, login->gid);
+    if (opened != NULL) {
+        opened->number = ask_number(pamh, options, login->uid);
+        opened->ticket = kc_ticket_create(login->uid, login->gid, opened->number);
+        frame.ticket = opened->ticket;
+    }
     return kc_tell(pamh, options, &frame);
 }
 
@@ -73,7 +87,7 @@ bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
     struct kc_login_frame frame = kc_login_request(&login, KC_LOGIN_CLOSE_SESSION);
     frame.ticket = opened->ticket;
     *answer = kc_tell(pamh, options, &frame);
-    kc_ticket_revoke(frame.ticket);
+    kc_ticket_end(opened->ticket, opened->number);
     (void)pam_set_data(pamh, data_name, NULL, NULL);
     return true;
 }

@@ -6,10 +6,12 @@
 #include <sys/types.h>
 
 // Makes a ticket in a session keyring that is the user's own and has none yet; joins such a keyring
-// first if need be. Returns the ticket's serial, or 0 where the kernel refuses.
-int32_t kc_ticket_create(uid_t uid, gid_t gid);
+// first if need be. The ticket is the number's; root's where that is 0. Returns the ticket's
+// serial, or 0, and no ticket, where the kernel refuses.
+int32_t kc_ticket_create(uid_t uid, gid_t gid, uint32_t number);
 
-// Revokes a ticket, whichever keyring holds it by now.
-void kc_ticket_revoke(int32_t ticket);
+// Ends a ticket of root's, whichever keyring holds it by now, or one of the number that this
+// process possesses. Another one of the number its owner ends.
+void kc_ticket_end(int32_t ticket, uint32_t number);
 
 #endif

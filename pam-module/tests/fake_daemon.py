@@ -9,7 +9,7 @@ import threading
 import time
 
 MAGIC, VERSION = 0x4C46434B, 1
-VERBS = {1: "open", 2: "close", 3: "offer", 4: "change", 5: "reset"}
+VERBS = {1: "open", 2: "close", 3: "offer", 4: "change", 5: "reset", 6: "number"}
 ACCEPTED = struct.pack("<IHHI", MAGIC, VERSION, 0x8001, 0)
 
 
@@ -19,6 +19,10 @@ def refused(reason):
 
 def accepted_with_notice(notice):
     return struct.pack("<IHHIH", MAGIC, VERSION, 0x8003, 2, notice)
+
+
+def number_is(number):
+    return struct.pack("<IHHII", MAGIC, VERSION, 0x8004, 4, number)
 
 
 def read_request(frame):
@@ -43,14 +47,17 @@ def read_request(frame):
 
 class FakeDaemon:
     """Listens at `path` while the `with` lasts. `answer` is the bytes to answer with, or a function
-    that gets the connection after the request was read; None never answers."""
+    that gets the connection after the request was read; None never answers. Questions for a number
+    are apart: they get `number`, or bytes, or what a function does; none where that or `answer` is
+    None."""
 
     def __init__(self, path, answer=ACCEPTED, mode=0o600, accepts=True, reads=True, owner=None,
-                 hangs_up=False):
+                 hangs_up=False, number=0):
         self.path, self.answer, self.mode = path, answer, mode
         self.accepts, self.reads, self.owner = accepts, reads, owner
         self.hangs_up = hangs_up
-        self.requests, self.peers, self.connections = [], [], 0
+        self.number = None if answer is None else number
+        self.requests, self.peers, self.connections, self.asked = [], [], 0, []
         self.accepted = threading.Event()
 
     def __repr__(self):
@@ -113,11 +120,20 @@ class FakeDaemon:
             if not piece:
                 return
             frame += piece
-        self.requests.append(read_request(frame))
-        if callable(self.answer):
-            self.answer(connection)
-        elif self.answer is not None:
-            connection.sendall(self.answer)
+        request = read_request(frame)
+        if request["verb"] == "number":
+            self.asked.append(request["uid"])
+            number = self.number
+            self._say(connection, number_is(number) if isinstance(number, int) else number)
+        else:
+            self.requests.append(request)
+            self._say(connection, self.answer)
+
+    def _say(self, connection, answer):
+        if callable(answer):
+            answer(connection)
+        elif answer is not None:
+            connection.sendall(answer)
             connection.shutdown(socket.SHUT_WR)
 
     def __exit__(self, *_):

@@ -108,6 +108,7 @@ FUNCTION(long, keyctl_search,
 FUNCTION(key_serial_t, keyctl_get_keyring_ID, (key_serial_t key, int create), (key, create), ENOSYS,
          -1)
 FUNCTION(long, keyctl_revoke, (key_serial_t key), (key), EACCES, -1)
+FUNCTION(long, keyctl_invalidate, (key_serial_t key), (key), EACCES, -1)
 FUNCTION(struct passwd *, pam_modutil_getpwnam, (pam_handle_t * pamh, const char *name),
          (pamh, name), EIO, NULL)
 

@@ -92,6 +92,47 @@ static bool layout(void) {
     return true;
 }
 
+static bool numbers(void) {
+    static const uint8_t told[] = {'K', 'C', 'F', 'L', 1, 0, 4, 0x80, 4, 0, 0, 0, 7, 0, 0, 0x7b};
+    struct kc_login_frame frame = {.verb = KC_LOGIN_NUMBER_IS, .number = 0x7b000007};
+    struct kc_login_frame out;
+    uint8_t buffer[64];
+    size_t count = 0;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_OK);
+    HOLDS(count == sizeof told && memcmp(buffer, told, count) == 0);
+    HOLDS(decode_tightly(buffer, count, &out) == KC_LOGIN_OK && out.number == frame.number);
+    frame.number = 0;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_OK);
+    HOLDS(decode_tightly(buffer, count, &out) == KC_LOGIN_OK && out.verb == KC_LOGIN_NUMBER_IS);
+    frame.number = UINT32_MAX;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
+    memset(buffer + KC_LOGIN_HEADER_SIZE, 0xff, 4);
+    HOLDS(decode_tightly(buffer, sizeof told, &out) == KC_LOGIN_MALFORMED);
+    return true;
+}
+
+static bool question(void) {
+    uint8_t buffer[KC_LOGIN_FRAME_MAX];
+    size_t count = 0;
+    struct kc_login_frame frame = {.verb = KC_LOGIN_NUMBER, .uid = 1000};
+    struct kc_login_frame out;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_OK);
+    HOLDS(count == 42 && buffer[6] == 6 && buffer[12] == 0xe8 && buffer[13] == 3);
+    HOLDS(decode_tightly(buffer, count, &out) == KC_LOGIN_OK);
+    HOLDS(out.verb == KC_LOGIN_NUMBER && out.uid == 1000);
+    // Nothing but the uid belongs to it.
+    for (size_t index = 16; index < count; index++) {
+        buffer[index] ^= 1;
+        HOLDS(decode_tightly(buffer, count, &out) != KC_LOGIN_OK);
+        buffer[index] ^= 1;
+    }
+    frame.account = view("alice");
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
+    frame = (struct kc_login_frame){.verb = KC_LOGIN_NUMBER, .uid = 1000, .has_password = true};
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
+    return true;
+}
+
 static bool absence(void) {
     uint8_t buffer[KC_LOGIN_FRAME_MAX];
     size_t count = 0;
@@ -245,6 +286,8 @@ int main(void) {
     const struct test tests[] = {
         {"frame: what is written is read", round_trip},
         {"frame: the layout is the documented one", layout},
+        {"frame: a number is told, and that of no user is none", numbers},
+        {"frame: the question for a number has a uid and nothing else", question},
         {"frame: an empty password is not an absent one", absence},
         {"frame: every field has its limit", limits},
         {"frame: what makes no sense is not written", senseless},

@@ -8,7 +8,7 @@ import time
 from fake_daemon import FakeDaemon, refused
 from registry import AUTHTOK_ERR, PERM_DENIED, SESSION_ERR, SUCCESS, Skip, codes, slowest, test, word
 from test_secrets import COMPLEMENT, found
-from world import ALICE
+from world import ALICE, NUMBER
 
 STEPS = ("authenticate", "establish", "refresh", "authenticate", "open", "change", "close")
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0", "UBSAN_OPTIONS": "halt_on_error=1"}
@@ -21,12 +21,12 @@ def service(world):
         "password required pam_permit.so", world.line("password"))
 
 
-def fail_each(world, before=()):
+def fail_each(world, before=(), number_told=0):
     service(world)
     environment = SANITIZED if world.kind == "sanitized" else None
     number = total = 0
     while number <= total:
-        with FakeDaemon(world.socket):
+        with FakeDaemon(world.socket, number=number_told):
             lines = world.host(*before, "descriptors", f"fail={number}", *STEPS, "calls", "fail=-1",
                                "descriptors", answers=("a password",) * 2, environment=environment)
         assert codes(lines, *set(STEPS)) == [SUCCESS] * len(STEPS), (number, lines)
@@ -102,6 +102,11 @@ def _(world):
 @test("the same where the session keyring is the user's own already")
 def _(world):
     fail_each(world, (f"keyring-of={ALICE}",))
+
+
+@test("the same where the ticket is to be a number's")
+def _(world):
+    fail_each(world, number_told=NUMBER)
 
 
 @test("the same under the address and undefined-behaviour sanitizers")

@@ -145,7 +145,7 @@ def _(world):
         lines = world.host(f"real={ALICE}", "authenticate", "open", "close")
     assert codes(lines, "authenticate", "open", "close") == [SUCCESS] * 3
     assert [r["verb"] for r in login.requests] == ["offer", "open", "close"]
-    assert [peer[1] for peer in login.peers] == [0] * 3 and offer.connections == 0
+    assert [peer[1] for peer in login.peers] == [0] * 4 and offer.connections == 0
 
 
 @test("a host in a mount namespace of its own is served, one in a user namespace trusts nothing")

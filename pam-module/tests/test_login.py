@@ -41,7 +41,9 @@ def _(world):
     assert opened["ticket"] > 0
     assert (closed["verb"], closed["ticket"]) == ("close", opened["ticket"])
     assert (closed["uid"], closed["password"]) == (ALICE, None)
-    assert [peer[:2] for peer in daemon.peers] == [(pid, 0)] * 2
+    assert [peer[:2] for peer in daemon.peers] == [(pid, 0)] * 3
+    # Before the session is opened, and on a connection of its own.
+    assert daemon.asked == [ALICE]
 
 
 @test("hints that make no sense cost no user the session")

@@ -2,9 +2,9 @@
 """The ticket, and the session keyring it lies in. The host starts each time with a new
 one of root's."""
 
-from fake_daemon import FakeDaemon
+from fake_daemon import ACCEPTED, FakeDaemon, number_is, refused
 from registry import SUCCESS, codes, test, word
-from world import ALICE, BOB
+from world import ALICE, BOB, NUMBER
 
 TICKET_PERMISSIONS = "0b3f0000"
 
@@ -20,9 +20,9 @@ def lines_of(lines, first):
     return [line[1:] for line in lines if line[0] == first]
 
 
-def check_ticket(lines, at=0):
+def check_ticket(lines, at=0, owner=0):
     serial, kind, uid, permissions, name = key(lines_of(lines, "ticket")[at])
-    assert (kind, uid, permissions, name) == ("user", 0, TICKET_PERMISSIONS, "keychain:ticket")
+    assert (kind, uid, permissions, name) == ("user", owner, TICKET_PERMISSIONS, "keychain:ticket")
     missing = lines_of(lines, "ticket")[:at].count(["none"])
     assert lines_of(lines, "payload")[at - missing][0] == "32"
     return serial
@@ -148,6 +148,63 @@ def _(world):
     assert lines_of(lines, "ticket")[1][1:] != ["gone"]
 
 
+@test("the ticket belongs to the number that the daemon tells, and the keyring to the user")
+def _(world):
+    world.service(world.line("session"))
+    for before in ([], [f"keyring-of={ALICE}"]):
+        with FakeDaemon(world.socket, number=NUMBER) as daemon:
+            lines = world.host(*before, "open", "keys", "close", "last-ticket", "thread-keys")
+        assert codes(lines, "open", "close") == [SUCCESS, SUCCESS] and daemon.asked == [ALICE]
+        assert key(word(lines, "keyring"))[2] == ALICE
+        serial = check_ticket(lines, owner=NUMBER)
+        assert [request["ticket"] for request in daemon.requests] == [serial, serial]
+        # Its end is the module's work, too.
+        assert lines_of(lines, "ticket")[1][1:] == ["gone"] and codes(lines, "thread-keys") == [0]
+
+
+@test("a ticket of the number's that its host lost is its owner's to end")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket, number=NUMBER) as daemon:
+        lines = world.host("open", "keys", f"keyring-of={ALICE}", "close")
+    assert codes(lines, "close") == [SUCCESS]
+    assert daemon.requests[1]["ticket"] == check_ticket(lines, owner=NUMBER)
+
+
+@test("a session within a session leaves the ticket of the number that is there already")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket, number=NUMBER) as daemon:
+        lines = world.host("open", "keys", "end", "child=open", "keys", "open", "keys")
+    outer, still, inner = (check_ticket(lines, at, NUMBER) for at in (0, 1, 2))
+    assert outer == still != inner
+    assert len({request["ticket"] for request in daemon.requests}) == 3
+
+
+@test("without a number the ticket is root's: told as 0, refused, no answer, or no sense")
+def _(world):
+    world.service(world.line("session"), "session required pam_permit.so")
+    whole = number_is(NUMBER)
+    for number in (0, refused(6), refused(4), whole[:-1], whole[:-4] + b"\xff" * 4, b"\xff" * 64,
+                   ACCEPTED, lambda connection: connection.sendall(whole[:5]), None):
+        with FakeDaemon(world.socket, number=number) as daemon:
+            lines = world.host("open", "keys", "close")
+        assert codes(lines, "open", "close") == [SUCCESS, SUCCESS], (number, lines)
+        serial = check_ticket(lines)
+        assert daemon.asked == [ALICE]
+        assert [(r["verb"], r["ticket"]) for r in daemon.requests] == [
+            ("open", serial), ("close", serial)], number
+
+
+@test("tickets that ended do not use up the number's quota")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket, number=NUMBER) as daemon:
+        lines = world.host(*["open", "close"] * 300)
+    assert set(codes(lines, "open", "close")) == {SUCCESS}
+    assert all(request["ticket"] > 0 for request in daemon.requests)
+
+
 @test("a user whose key quota is full logs in, with a ticket in root's keyring")
 def _(world):
     world.service(world.line("session"), "session required pam_permit.so")
@@ -159,3 +216,16 @@ def _(world):
     assert codes(lines, "open") == [SUCCESS]
     assert key(word(lines, "keyring"))[2] == 0
     assert check_ticket(lines) == daemon.requests[0]["ticket"]
+
+
+@test("a number whose quota is full gets no ticket, and none of root's is left")
+def _(world):
+    world.service(world.line("session"))
+    try:
+        with FakeDaemon(world.socket, number=NUMBER + 1) as daemon:
+            lines = world.host(f"fill-quota-of={NUMBER + 1}", "open", "keys", "close")
+    finally:
+        world.host(f"empty-quota-of={NUMBER + 1}")
+    assert codes(lines, "open", "close") == [SUCCESS, SUCCESS]
+    assert [request["ticket"] for request in daemon.requests] == [0, 0]
+    assert ["ticket", "none"] in lines

@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 ALICE, BOB, SYSTEM = 61201, 61202, 961
+# That of the process that keeps a user's keychains.
+NUMBER = 0x7B00F007
 PASSWORD = "correct horse battery"
 ACCOUNTS = {
     "kc-alice": (ALICE, PASSWORD), "kc-bob": (BOB, "bobs own password"),

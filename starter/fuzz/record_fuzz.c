@@ -41,6 +41,11 @@ static size_t encode(const struct kc_start_request *request, uint8_t *bytes) {
         return kc_start_encode_tpm(request->user, request->task, request->registers, bytes);
     case KC_START_SECURITY_KEY:
         return kc_start_encode_security_key(request->user, request->task, bytes);
+    case KC_START_BIND: return kc_start_encode_bind(request->user, bytes);
+    case KC_START_ADOPT:
+        REQUIRE(request->number >= KC_START_NUMBER_FIRST);
+        REQUIRE(request->number < KC_START_NUMBER_FIRST + KC_START_NUMBERS);
+        return kc_start_encode_adopt(request->user, request->number, bytes);
     }
     REQUIRE(false);
     return 0;
@@ -68,12 +73,12 @@ static void check_reply(const uint8_t *bytes, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    static const size_t sizes[] = {572, 16, KC_START_REQUEST_MAX, 20, 16};
+    static const size_t sizes[] = {572, 16, KC_START_REQUEST_MAX, 20, 16, 12, 16};
     check_request(bytes, count);
     check_reply(bytes, count);
-    // And with an honest head and length for each program, so that the fields are reached.
+    // And with an honest head and length for each request, so that the fields are reached.
     for (size_t index = 0; index < sizeof sizes / sizeof sizes[0]; index++) {
-        uint8_t honest[KC_START_REQUEST_MAX] = {'K', 'C', 'S', 'T', 2, 0, (uint8_t)(index + 1), 0};
+        uint8_t honest[KC_START_REQUEST_MAX] = {'K', 'C', 'S', 'T', 3, 0, (uint8_t)(index + 1), 0};
         size_t room = sizes[index] - 8;
         size_t rest = count < room ? count : room;
         if (rest > 0) memcpy(honest + 8, bytes, rest);

@@ -16,6 +16,7 @@ enum {
     FOLDERS_AT = KC_START_HEAD_SIZE,
     TASK_AT = KC_START_HEAD_SIZE,
     REGISTERS_AT = TASK_AT + 4,
+    NUMBER_AT = KC_START_HEAD_SIZE,
 };
 _Static_assert(FOLDERS_AT + KC_START_FOLDERS_SIZE == KC_START_REQUEST_MAX,
                "the folders fill the largest request");
@@ -140,9 +141,16 @@ static bool take_registers(const uint8_t *bytes, struct kc_start_request *reques
            (request->task == KC_START_MAKE || request->registers == 0);
 }
 
+// ---- Adoption ----------------------------------------------------------------------------------
+
+static bool take_number(const uint8_t *bytes, struct kc_start_request *request) {
+    request->number = take(bytes + NUMBER_AT, 4);
+    return request->number - KC_START_NUMBER_FIRST < KC_START_NUMBERS;
+}
+
 // ---- Requests ----------------------------------------------------------------------------------
 
-// 0 for a number that is no program's.
+// 0 for a number that is no request's.
 static size_t size_for(uint32_t program) {
     switch (program) {
     case KC_START_AUTHENTICATION: return ASKER_AT + KC_START_NAME_SIZE;
@@ -150,6 +158,8 @@ static size_t size_for(uint32_t program) {
     case KC_START_POLICY: return FOLDERS_AT + KC_START_FOLDERS_SIZE;
     case KC_START_TPM: return REGISTERS_AT + 4;
     case KC_START_SECURITY_KEY: return TASK_AT + 4;
+    case KC_START_BIND: return KC_START_HEAD_SIZE;
+    case KC_START_ADOPT: return NUMBER_AT + 4;
     default: return 0;
     }
 }
@@ -161,6 +171,8 @@ static bool take_fields(const uint8_t *bytes, struct kc_start_request *request) 
     case KC_START_POLICY: return take_folders(bytes, request);
     case KC_START_TPM: return take_task(bytes, request) && take_registers(bytes, request);
     case KC_START_SECURITY_KEY: return take_task(bytes, request);
+    case KC_START_BIND: return true;
+    case KC_START_ADOPT: return take_number(bytes, request);
     }
     return false;
 }
@@ -241,11 +253,22 @@ size_t kc_start_encode_security_key(uint32_t user, enum kc_start_task task,
     return end(KC_START_SECURITY_KEY, true, bytes);
 }
 
+size_t kc_start_encode_bind(uint32_t user, uint8_t bytes[KC_START_REQUEST_MAX]) {
+    begin(KC_START_BIND, user, bytes);
+    return end(KC_START_BIND, true, bytes);
+}
+
+size_t kc_start_encode_adopt(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]) {
+    begin(KC_START_ADOPT, user, bytes);
+    put(bytes + NUMBER_AT, number, 4);
+    return end(KC_START_ADOPT, true, bytes);
+}
+
 // ---- Replies -----------------------------------------------------------------------------------
 
 static bool is_word(uint32_t word) {
-    return (word >= KC_START_STARTED && word <= KC_START_ENDED) ||
-           (word >= KC_START_BAD_REQUEST && word <= KC_START_NOT_INSTALLED);
+    return (word >= KC_START_STARTED && word <= KC_START_DONE) ||
+           (word >= KC_START_BAD_REQUEST && word <= KC_START_FOREIGN_FOLDER);
 }
 
 void kc_start_reply_encode(enum kc_start_word word, uint32_t status,

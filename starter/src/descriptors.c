@@ -19,12 +19,19 @@ static bool is_open(int descriptor, mode_t type, int access) {
            fstat(descriptor, &facts) == 0 && (facts.st_mode & S_IFMT) == type;
 }
 
+static bool is_roots(int descriptor) {
+    struct stat facts;
+    return fstat(descriptor, &facts) == 0 && facts.st_uid == 0 &&
+           (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 bool kc_descriptor_is(int descriptor, enum kc_descriptor_kind kind) {
     switch (kind) {
     case KC_CONVERSATION:
         return says(descriptor, SO_DOMAIN, AF_UNIX) && says(descriptor, SO_TYPE, SOCK_SEQPACKET);
     case KC_FILE_TO_READ: return is_open(descriptor, S_IFREG, O_RDONLY);
     case KC_PIPE_TO_WRITE: return is_open(descriptor, S_IFIFO, O_WRONLY);
+    case KC_FOLDER_OF_ROOT: return is_open(descriptor, S_IFDIR, O_RDONLY) && is_roots(descriptor);
     }
     return false;
 }

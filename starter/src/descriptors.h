@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-// What a program is given. Each kind allows the program no more than it needs.
+// What a program is given, and what comes with folders to adopt. Each kind allows no more than is
+// needed.
 enum kc_descriptor_kind {
     // A Unix socket that keeps the bounds of messages.
     KC_CONVERSATION,
@@ -12,6 +13,8 @@ enum kc_descriptor_kind {
     KC_FILE_TO_READ,
     // A pipe's end, for writing alone.
     KC_PIPE_TO_WRITE,
+    // A folder of root's that no other user may write to.
+    KC_FOLDER_OF_ROOT,
 };
 
 bool kc_descriptor_is(int descriptor, enum kc_descriptor_kind kind);

@@ -20,8 +20,6 @@ bool kc_installation_of(struct kc_installation *installation, const char *progra
                    prefix, program);
     (void)snprintf(installation->daemon, sizeof installation->daemon, "%.*s/sbin/keychaind", prefix,
                    program);
-    (void)snprintf(installation->worker, sizeof installation->worker,
-                   "%.*s/libexec/keychain/keychain-worker", prefix, program);
     return true;
 }
 

@@ -10,8 +10,6 @@ struct kc_installation {
     // The folder of the programs that others start.
     char folder[PATH_MAX];
     char daemon[PATH_MAX];
-    // What keychaind starts for each user.
-    char worker[PATH_MAX];
 };
 
 // The one that the program at the path belongs to: the path ends in libexec/keychain/ and the name.

@@ -80,7 +80,9 @@ void kc_arguments_make(struct kc_arguments *arguments, const char *path,
     add(arguments, path);
     switch (request->program) {
     case KC_START_AUTHENTICATION:
+        (void)snprintf(arguments->user, sizeof arguments->user, "%u", request->user);
         add(arguments, request->service);
+        add(arguments, arguments->user);
         add(arguments, request->account);
         if (request->asker[0] != '\0') add(arguments, request->asker);
         break;
@@ -100,5 +102,8 @@ void kc_arguments_make(struct kc_arguments *arguments, const char *path,
     case KC_START_SECURITY_KEY:
         add(arguments, request->task == KC_START_MAKE ? "make" : "open");
         break;
+    // No programs.
+    case KC_START_BIND:
+    case KC_START_ADOPT: break;
     }
 }

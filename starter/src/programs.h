@@ -30,7 +30,7 @@ struct kc_program {
 // The sum of `most` of all programs.
 enum { KC_MOST_RUNS = 380 };
 
-// NULL for a number that is no program's.
+// NULL for what is no program.
 const struct kc_program *kc_program_for(enum kc_start_program program);
 
 // The backstop of this request's program. That of keychain-import follows its file.
@@ -45,6 +45,7 @@ struct kc_arguments {
     size_t count;
     char numbers[KC_START_REGISTERS][4];
     char seconds[12];
+    char user[12];
 };
 
 void kc_arguments_make(struct kc_arguments *arguments, const char *path,

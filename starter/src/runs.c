@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runs.h"
 
+#include "adopt.h"
 #include "child.h"
 #include "peer.h"
 
@@ -13,11 +14,15 @@
 #include <unistd.h>
 
 enum {
-    // keychaind and its workers send their request right after connecting.
+    // keychaind sends its request right after connecting.
     REQUEST_MS = 2000,
+    // A connection that is bound goes to a process of its user's first.
+    BOUND_MS = 5000,
+    // So many connections of one user, bound and without a program.
+    MOST_WAITING = 16,
     // The time after which a child that has not ended yet is killed again.
     AGAIN_MS = 1000,
-    MOST_CONNECTIONS = KC_MOST_RUNS + 8,
+    MOST_CONNECTIONS = KC_MOST_RUNS + 128,
 };
 
 // -1 stands for no descriptor; a free place has neither.
@@ -25,9 +30,13 @@ struct run {
     int connection;
     int child;
     const struct kc_program *program;
+    // Whose the connection is, once it is bound.
+    bool is_bound;
     uint32_t user;
     int64_t deadline;
 };
+
+static const struct run nothing = {.connection = -1, .child = -1};
 
 static struct run runs[MOST_CONNECTIONS];
 
@@ -46,6 +55,7 @@ static void say(int connection, enum kc_start_word word, uint32_t status) {
 static void hang_up(struct run *run) {
     if (run->connection >= 0) close(run->connection);
     run->connection = -1;
+    run->is_bound = false;
 }
 
 static void refuse(struct run *run, enum kc_start_word why) {
@@ -91,8 +101,17 @@ static ssize_t receive(int connection, uint8_t *bytes, size_t size, struct order
     return count;
 }
 
-// Whether the descriptors are those that the program takes, in number, kind and order.
-static bool has_descriptors(const struct order *order, const struct kc_program *program) {
+// Whether the descriptors are the two folders of root's.
+static bool has_folders(const struct order *order) {
+    return order->count == 2 && kc_descriptor_is(order->descriptors[0], KC_FOLDER_OF_ROOT) &&
+           kc_descriptor_is(order->descriptors[1], KC_FOLDER_OF_ROOT);
+}
+
+// Whether the descriptors are those of the request, in number, kind and order.
+static bool has_descriptors(const struct order *order) {
+    if (order->request.program == KC_START_BIND) return order->count == 0;
+    if (order->request.program == KC_START_ADOPT) return has_folders(order);
+    const struct kc_program *program = kc_program_for(order->request.program);
     if (order->count != program->descriptors) return false;
     for (size_t index = 0; index < order->count; index++)
         if (!kc_descriptor_is(order->descriptors[index], program->takes[index].kind)) return false;
@@ -109,9 +128,16 @@ static enum kc_start_word take(int connection, struct order *order) {
     enum kc_start_status status = kc_start_request_decode(bytes, (size_t)count, &order->request);
     if (status == KC_START_FOREIGN) return KC_START_OTHER_VERSION;
     bool is_whole = status == KC_START_OK && (flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-    return is_whole && has_descriptors(order, kc_program_for(order->request.program))
-               ? 0
-               : KC_START_BAD_REQUEST;
+    return is_whole && has_descriptors(order) ? 0 : KC_START_BAD_REQUEST;
+}
+
+// Whether the connection may carry the request: a user's asks for that user, and for what any user
+// may have.
+static bool may_carry(const struct run *run, const struct kc_start_request *request) {
+    bool is_keychainds = request->program == KC_START_POLICY ||
+                         request->program == KC_START_ADOPT || request->program == KC_START_BIND;
+    if (is_keychainds || !run->is_bound) return is_keychainds && !run->is_bound;
+    return run->user == request->user;
 }
 
 static bool has_room(const struct kc_program *program, uint32_t user) {
@@ -157,16 +183,40 @@ static enum kc_start_word start(struct run *run, const struct order *order,
     return 0;
 }
 
+static enum kc_start_word bind_to(struct run *run, uint32_t user) {
+    int waiting = 0;
+    for (size_t index = 0; index < MOST_CONNECTIONS; index++)
+        if (runs[index].is_bound && runs[index].child < 0 && runs[index].user == user) waiting++;
+    if (waiting >= MOST_WAITING) return KC_START_BUSY;
+    run->is_bound = true;
+    run->user = user;
+    run->deadline = now_ms() + BOUND_MS;
+    return 0;
+}
+
+// Returns why the request was not done, or 0.
+static enum kc_start_word obey(struct run *run, const struct order *order,
+                               const struct kc_installation *installation) {
+    const struct kc_start_request *request = &order->request;
+    if (!may_carry(run, request)) return KC_START_NOT_ALLOWED;
+    if (request->program == KC_START_BIND) return bind_to(run, request->user);
+    if (request->program != KC_START_ADOPT) return start(run, order, installation);
+    return kc_adopt(order->descriptors[0], order->descriptors[1], request->user, request->number);
+}
+
 static void begin(struct run *run, const struct kc_installation *installation) {
     struct order order;
     memset(&order, 0, sizeof order);
     enum kc_start_word why = take(run->connection, &order);
-    if (why == 0) why = start(run, &order, installation);
+    if (why == 0) why = obey(run, &order, installation);
     forget(&order);
     if (why != 0) {
         refuse(run, why);
-    } else {
+    } else if (run->child >= 0) {
         say(run->connection, KC_START_STARTED, 0);
+    } else {
+        say(run->connection, KC_START_DONE, 0);
+        if (!run->is_bound) hang_up(run);
     }
 }
 
@@ -178,18 +228,15 @@ static struct run *free_place(void) {
     return NULL;
 }
 
-static bool is_keychaind_or_worker(int connection, const struct kc_installation *installation) {
-    return kc_peer_runs(connection, installation->daemon) ||
-           kc_peer_runs(connection, installation->worker);
-}
-
 static void welcome(int listener, const struct kc_installation *installation) {
     struct run *run = free_place();
     if (run == NULL) return;
     int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) return;
-    *run = (struct run){connection, -1, NULL, 0, now_ms() + REQUEST_MS};
-    if (!is_keychaind_or_worker(connection, installation)) refuse(run, KC_START_NOT_ALLOWED);
+    *run = nothing;
+    run->connection = connection;
+    run->deadline = now_ms() + REQUEST_MS;
+    if (!kc_peer_runs(connection, installation->daemon)) refuse(run, KC_START_NOT_ALLOWED);
 }
 
 static void look_at(struct run *run, short connection, short child,
@@ -231,7 +278,7 @@ static int patience(void) {
 void kc_serve(int listener, const struct kc_installation *installation) {
     static struct pollfd items[1 + 2 * MOST_CONNECTIONS];
     for (size_t index = 0; index < MOST_CONNECTIONS; index++)
-        runs[index] = (struct run){-1, -1, NULL, 0, 0};
+        runs[index] = nothing;
     for (;;) {
         // Without a free place, new connections wait in the socket's queue.
         items[0] = (struct pollfd){free_place() != NULL ? listener : -1, POLLIN, 0};

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NONE = -1 };
@@ -13,7 +14,7 @@ enum { NONE = -1 };
 // Whether the descriptor is of this kind and of no other; NONE is no kind. Closes it.
 static bool is_only(int descriptor, int expected) {
     HOLDS(descriptor >= 0);
-    for (int kind = KC_CONVERSATION; kind <= KC_PIPE_TO_WRITE; kind++)
+    for (int kind = KC_CONVERSATION; kind <= KC_FOLDER_OF_ROOT; kind++)
         HOLDS(kc_descriptor_is(descriptor, (enum kc_descriptor_kind)kind) == (kind == expected));
     close(descriptor);
     return true;
@@ -42,7 +43,6 @@ static bool files(void) {
     HOLDS(is_only(again[0], KC_FILE_TO_READ) && is_only(again[1], NONE));
     // What it may also write to is no file to read.
     HOLDS(is_only(made, NONE) && is_only(again[2], NONE));
-    HOLDS(is_only(open("/", O_RDONLY | O_DIRECTORY), NONE));
     HOLDS(is_only(open("/dev/null", O_RDONLY), NONE));
     return true;
 }
@@ -55,8 +55,24 @@ static bool pipes(void) {
     return true;
 }
 
+static bool folders(void) {
+    HOLDS(is_only(open("/", O_RDONLY | O_DIRECTORY), KC_FOLDER_OF_ROOT));
+    HOLDS(is_only(open("/", O_PATH | O_DIRECTORY), NONE));
+    // It is root's, and others may write to it.
+    HOLDS(is_only(open("/tmp", O_RDONLY | O_DIRECTORY), NONE));
+    char path[] = "/tmp/keychain-descriptors-XXXXXX";
+    HOLDS(mkdtemp(path) != NULL);
+    bool is_roots = geteuid() == 0;
+    bool held = is_only(open(path, O_RDONLY | O_DIRECTORY), is_roots ? KC_FOLDER_OF_ROOT : NONE) &&
+                chmod(path, 0770) == 0 && is_only(open(path, O_RDONLY | O_DIRECTORY), NONE) &&
+                chmod(path, 0700) == 0 && (!is_roots || chown(path, 1, 0) == 0) &&
+                is_only(open(path, O_RDONLY | O_DIRECTORY), NONE);
+    (void)rmdir(path);
+    return held;
+}
+
 static bool nothing(void) {
-    for (int kind = KC_CONVERSATION; kind <= KC_PIPE_TO_WRITE; kind++)
+    for (int kind = KC_CONVERSATION; kind <= KC_FOLDER_OF_ROOT; kind++)
         HOLDS(!kc_descriptor_is(-1, (enum kc_descriptor_kind)kind));
     return true;
 }
@@ -66,6 +82,7 @@ int main(void) {
         {"a conversation is a Unix socket that keeps the bounds of messages", sockets},
         {"a file to read is regular, and open for reading alone", files},
         {"a pipe to write is a pipe, and open for writing alone", pipes},
+        {"a folder of root's is one that no other user may write to", folders},
         {"no descriptor is of no kind", nothing},
     };
     return RUN(tests);

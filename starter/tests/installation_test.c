@@ -91,7 +91,6 @@ static bool found(void) {
                              "keychain-audit"));
     HOLDS(strcmp(installation.folder, "/opt/a/libexec/keychain") == 0);
     HOLDS(strcmp(installation.daemon, "/opt/a/sbin/keychaind") == 0);
-    HOLDS(strcmp(installation.worker, "/opt/a/libexec/keychain/keychain-worker") == 0);
     HOLDS(kc_installation_of(&installation, "/libexec/keychain/keychain-audit", "keychain-audit"));
     HOLDS(strcmp(installation.daemon, "/sbin/keychaind") == 0);
     return true;

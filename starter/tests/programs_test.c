@@ -25,9 +25,9 @@ static bool becomes(size_t size, const char *words) {
 
 static bool authentication(void) {
     HOLDS(becomes(kc_start_encode_authentication(1, "keychain-presence", "alice", "", bytes),
-                  "P keychain-presence alice"));
+                  "P keychain-presence 1 alice"));
     HOLDS(becomes(kc_start_encode_authentication(1, KC_START_APPROVAL, "ann", "alice", bytes),
-                  "P keychain-approval ann alice"));
+                  "P keychain-approval 1 ann alice"));
     return true;
 }
 
@@ -81,14 +81,15 @@ static bool table(void) {
     }
     HOLDS(most == KC_MOST_RUNS);
     HOLDS(kc_program_for((enum kc_start_program)0) == NULL);
-    HOLDS(kc_program_for((enum kc_start_program)6) == NULL);
+    HOLDS(kc_program_for(KC_START_BIND) == NULL && kc_program_for(KC_START_ADOPT) == NULL);
+    HOLDS(kc_program_for((enum kc_start_program)8) == NULL);
     return true;
 }
 
 static bool backstops(void) {
     static const uint8_t folder[] = "/etc/keychain";
     HOLDS(becomes(kc_start_encode_authentication(1, "keychain-presence", "a", "", bytes),
-                  "P keychain-presence a"));
+                  "P keychain-presence 1 a"));
     HOLDS(kc_program_seconds(&request) == 100);
     HOLDS(becomes(kc_start_encode_import(1, 1054, bytes), "P 1054"));
     HOLDS(kc_program_seconds(&request) == 60 + 2 * 1054);
@@ -106,7 +107,7 @@ static bool backstops(void) {
 
 int main(void) {
     static const struct test tests[] = {
-        {"keychain-auth is told the service, the account and an asker", authentication},
+        {"keychain-auth is told the service, the user, the account and an asker", authentication},
         {"keychain-import is told its seconds", seconds},
         {"the compiler is told each folder", folders},
         {"keychain-tpm is told each register once, in order", registers},

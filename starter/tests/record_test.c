@@ -20,11 +20,11 @@ static enum kc_start_status status(size_t count) {
     return kc_start_request_decode(bytes, count, &request);
 }
 
-enum { AUTHENTICATION_SIZE = 572, NUMBERS = 5 };
+enum { AUTHENTICATION_SIZE = 572, NUMBERS = 7, FIRST = 0x7b000000 };
 
 static bool is_malformed(void) { return status(AUTHENTICATION_SIZE) == KC_START_MALFORMED; }
 
-// One request of each program.
+// One request of each kind.
 static size_t one(int program) {
     static const uint8_t folders[] = "/usr/share/keychain/policies.d\0/etc/keychain/policies.d";
     switch (program) {
@@ -33,6 +33,8 @@ static size_t one(int program) {
     case KC_START_IMPORT: return kc_start_encode_import(1000, 1054, bytes);
     case KC_START_POLICY: return kc_start_encode_policy(folders, sizeof folders, bytes);
     case KC_START_TPM: return kc_start_encode_tpm(1000, KC_START_MAKE, 1 << 7, bytes);
+    case KC_START_BIND: return kc_start_encode_bind(1000, bytes);
+    case KC_START_ADOPT: return kc_start_encode_adopt(1000, FIRST + 7, bytes);
     default: return kc_start_encode_security_key(1000, KC_START_OPEN, bytes);
     }
 }
@@ -56,23 +58,32 @@ static bool round_trip(void) {
     HOLDS(request.task == KC_START_MAKE && request.registers == 1 << 7 && request.user == 1000);
     HOLDS(status(one(KC_START_SECURITY_KEY)) == KC_START_OK);
     HOLDS(request.program == KC_START_SECURITY_KEY && request.task == KC_START_OPEN);
+    HOLDS(status(one(KC_START_BIND)) == KC_START_OK);
+    HOLDS(request.program == KC_START_BIND && request.user == 1000);
+    HOLDS(status(one(KC_START_ADOPT)) == KC_START_OK && request.program == KC_START_ADOPT);
+    HOLDS(request.user == 1000 && request.number == FIRST + 7);
     return true;
 }
 
 static bool layout(void) {
-    static const uint8_t head[] = {0x4b, 0x43, 0x53, 0x54, 2, 0, 1, 0, 0xe8, 3, 0, 0};
+    static const uint8_t head[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 1, 0, 0xe8, 3, 0, 0};
     HOLDS(presence() && memcmp(bytes, head, sizeof head) == 0);
     HOLDS(memcmp(bytes + FIELDS_AT, "keychain-presence", 18) == 0);
     HOLDS(memcmp(bytes + ACCOUNT_AT, "alice", 6) == 0 && bytes[ASKER_AT] == 0);
-    static const uint8_t seconds[] = {0x4b, 0x43, 0x53, 0x54, 2,    0, 2, 0,
+    static const uint8_t seconds[] = {0x4b, 0x43, 0x53, 0x54, 3,    0, 2, 0,
                                       0xe8, 3,    0,    0,    0x1e, 4, 0, 0};
     HOLDS(one(KC_START_IMPORT) == sizeof seconds && memcmp(bytes, seconds, sizeof seconds) == 0);
-    static const uint8_t registers[] = {0x4b, 0x43, 0x53, 0x54, 2, 0, 4,    0, 0xe8, 3,
+    static const uint8_t registers[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 4,    0, 0xe8, 3,
                                         0,    0,    1,    0,    0, 0, 0x80, 0, 0,    0};
     HOLDS(one(KC_START_TPM) == sizeof registers);
     HOLDS(memcmp(bytes, registers, sizeof registers) == 0);
-    static const uint8_t task[] = {0x4b, 0x43, 0x53, 0x54, 2, 0, 5, 0, 0xe8, 3, 0, 0, 2, 0, 0, 0};
+    static const uint8_t task[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 5, 0, 0xe8, 3, 0, 0, 2, 0, 0, 0};
     HOLDS(one(KC_START_SECURITY_KEY) == sizeof task && memcmp(bytes, task, sizeof task) == 0);
+    static const uint8_t bind[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 6, 0, 0xe8, 3, 0, 0};
+    HOLDS(one(KC_START_BIND) == sizeof bind && memcmp(bytes, bind, sizeof bind) == 0);
+    static const uint8_t adopt[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 7, 0,
+                                    0xe8, 3,    0,    0,    7, 0, 0, 0x7b};
+    HOLDS(one(KC_START_ADOPT) == sizeof adopt && memcmp(bytes, adopt, sizeof adopt) == 0);
     HOLDS(one(KC_START_POLICY) == KC_START_REQUEST_MAX && bytes[PROGRAM_AT] == 3);
     HOLDS(memcmp(bytes + FIELDS_AT, "/usr/share/keychain/policies.d\0/etc", 35) == 0);
     return true;
@@ -96,12 +107,12 @@ static bool other_heads(void) {
         bytes[index] ^= 1;
         HOLDS(is_malformed());
     }
-    for (unsigned version = 0; version < 4; version++) {
+    for (unsigned version = 0; version < 5; version++) {
         HOLDS(presence());
         bytes[VERSION_AT] = (uint8_t)version;
-        HOLDS(status(AUTHENTICATION_SIZE) == (version == 2 ? KC_START_OK : KC_START_FOREIGN));
+        HOLDS(status(AUTHENTICATION_SIZE) == (version == 3 ? KC_START_OK : KC_START_FOREIGN));
         // Its size is that version's own business.
-        HOLDS(version == 2 || status(KC_START_REPLY_SIZE) == KC_START_FOREIGN);
+        HOLDS(version == 3 || status(KC_START_REPLY_SIZE) == KC_START_FOREIGN);
     }
     return true;
 }
@@ -127,6 +138,9 @@ static bool no_user(void) {
     HOLDS(kc_start_encode_import(UINT32_MAX, 30, bytes) == 0);
     HOLDS(kc_start_encode_tpm(UINT32_MAX, KC_START_OPEN, 0, bytes) == 0);
     HOLDS(kc_start_encode_security_key(UINT32_MAX, KC_START_OPEN, bytes) == 0);
+    HOLDS(kc_start_encode_bind(UINT32_MAX, bytes) == 0);
+    HOLDS(kc_start_encode_adopt(UINT32_MAX, FIRST, bytes) == 0);
+    HOLDS(kc_start_encode_bind(0, bytes) > 0 && kc_start_encode_adopt(0, FIRST, bytes) > 0);
     // Policies are root's.
     size_t size = one(KC_START_POLICY);
     bytes[8] = 1;
@@ -214,6 +228,15 @@ static bool tasks(void) {
     return true;
 }
 
+static bool numbers(void) {
+    static const uint32_t others[] = {0, 1000, FIRST - 1, FIRST + 65536, UINT32_MAX};
+    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
+        HOLDS(kc_start_encode_adopt(1000, others[index], bytes) == 0);
+    HOLDS(kc_start_encode_adopt(1000, FIRST, bytes) > 0);
+    HOLDS(kc_start_encode_adopt(1000, FIRST + 65535, bytes) > 0);
+    return true;
+}
+
 static size_t encoded(const char *folders, size_t count) {
     return kc_start_encode_policy((const uint8_t *)folders, count, bytes);
 }
@@ -251,9 +274,10 @@ static bool replies(void) {
     enum kc_start_word word;
     uint32_t how;
     static const enum kc_start_word words[] = {
-        KC_START_STARTED,       KC_START_ENDED,       KC_START_BAD_REQUEST,
-        KC_START_OTHER_VERSION, KC_START_NOT_ALLOWED, KC_START_NO_SERVICE,
-        KC_START_BUSY,          KC_START_FAILED,      KC_START_NOT_INSTALLED,
+        KC_START_STARTED,       KC_START_ENDED,          KC_START_DONE,
+        KC_START_BAD_REQUEST,   KC_START_OTHER_VERSION,  KC_START_NOT_ALLOWED,
+        KC_START_NO_SERVICE,    KC_START_BUSY,           KC_START_FAILED,
+        KC_START_NOT_INSTALLED, KC_START_FOREIGN_FOLDER,
     };
     for (size_t index = 0; index < sizeof words / sizeof words[0]; index++) {
         kc_start_reply_encode(words[index], 0, reply);
@@ -264,7 +288,7 @@ static bool replies(void) {
     for (unsigned other = 0; other < 0x10000; other++) {
         reply[6] = (uint8_t)other;
         reply[7] = (uint8_t)(other >> 8);
-        bool known = other == 1 || other == 2 || (other >= 0x8001 && other <= 0x8007);
+        bool known = (other >= 1 && other <= 3) || (other >= 0x8001 && other <= 0x8008);
         HOLDS((kc_start_reply_decode(reply, sizeof reply, &word, &how) == KC_START_OK) == known);
     }
     reply[VERSION_AT] = 1;
@@ -293,7 +317,7 @@ int main(void) {
         {"the layout is that of the header's picture", layout},
         {"a request of another size is refused", other_sizes},
         {"a request with another head is refused, and of another version told apart", other_heads},
-        {"a number that is no program's is refused", other_programs},
+        {"a number that is no request's is refused", other_programs},
         {"a request of no user is refused, and one for policies is root's", no_user},
         {"only services of the product are asked", other_services},
         {"a name is a text without control characters, and no longer than its field", other_names},
@@ -301,9 +325,10 @@ int main(void) {
         {"an approval has another person as asker, and nothing else has one", askers},
         {"a file is read for a second at least and a day at most", seconds},
         {"a TPM and a security key make or open, and a TPM has 24 registers", tasks},
+        {"only a number of the range is given folders", numbers},
         {"folders are absolute paths without control characters, and eight at most", other_folders},
         {"a folder's path and all of them have a length", long_folders},
-        {"a reply is one of nine words", replies},
+        {"a reply is one of eleven words", replies},
         {"an end has an exit code or a signal, and no other word has either", ends},
     };
     return RUN(tests);

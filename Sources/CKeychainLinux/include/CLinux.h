@@ -210,6 +210,10 @@ int kc_reap(int pidfd, int *code);
 int kc_exec_adding(const char *program, char *const argv[], const char *const added[],
                    size_t count);
 
+/// Takes the number for all user and group numbers, and of further groups all but root's stay. 0,
+/// else -1 with errno.
+int kc_become(uint32_t number);
+
 /// What ps(1) calls this process: 15 bytes of the name are kept.
 void kc_name_process(const char *name);
 
@@ -240,6 +244,11 @@ int kc_forbid_files_but_appending(int folder);
 /// descriptors, and sending, for opening a name in the folder with the flags `opening`, writing
 /// there, renaming there, the time, and the exit. 0 or -1.
 int kc_allow_only_appending(int folder, int opening);
+
+/// From now on calls fail with EPERM by which this process would change a file, write to another
+/// process's memory or read it by a call for that, send a signal to another process, connect to a
+/// socket, start a program or use a key. 0 or -1. Holds for this thread and those that it starts.
+int kc_allow_only_looking(void);
 
 /// From now on any system call ends the process, except those for reading at a place, writing,
 /// memory that is not executable, and the exit. 0 or -1.

@@ -2,6 +2,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainLinuxSystem
+internal import ProgramHandoff
 
 /// The files in which keychaind keeps everybody's keychains; for root, who alone may look.
 struct FileExam {
@@ -28,19 +29,30 @@ struct FileExam {
         var found = examine(Self.state, closedTo: 0o066)
         for name in names.sorted().prefix(Self.mostFiles) {
             let path = Self.state + "/" + name
-            found += examine(path, closedTo: name.hasPrefix(Self.readable) ? 0o022 : 0o077)
+            // A user's folder belongs to the number of the user's worker, or to root until it has one.
+            let owner = UInt32(name) == nil ? 0 : FileStatus(path).map(Self.owner) ?? 0
+            found += examine(
+                path, of: owner, closedTo: name.hasPrefix(Self.readable) ? 0o022 : 0o077)
             guard UInt32(name) != nil else { continue }
             let inner = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
             for file in inner.sorted().prefix(Self.mostFiles) {
-                found += examine(path + "/" + file, closedTo: 0o077)
+                found += examine(path + "/" + file, of: owner, closedTo: 0o077)
             }
         }
         guard found.isEmpty else { return found }
-        return [Finding(.files, .fine, "everything in \(Self.state) is root's alone")]
+        return [
+            Finding(.files, .fine, "everything in \(Self.state) is root's, or one worker's, alone")
+        ]
+    }
+
+    private static func owner(_ status: FileStatus) -> UInt32 {
+        AdoptedNumbers.range.contains(status.owner) ? status.owner : 0
     }
 
     /// Links are not followed; what is no file or folder has no business there.
-    private func examine(_ path: String, closedTo mask: UInt32) -> [Finding] {
+    private func examine(
+        _ path: String, of owner: UInt32 = 0, closedTo mask: UInt32
+    ) -> [Finding] {
         guard let status = FileStatus(path) else { return [] }
         guard status.kind != .other else {
             return [
@@ -49,7 +61,8 @@ struct FileExam {
                     remedy: "Nothing of keychaind's is: look where it comes from, and remove it.")
             ]
         }
-        guard status.owner == 0 else {
+        // keychaind gives root's files of a user to the user's worker when that starts.
+        guard status.owner == owner || status.owner == 0 else {
             return [
                 Finding(
                     .files, .trouble, "\(path) belongs to user number \(status.owner)",

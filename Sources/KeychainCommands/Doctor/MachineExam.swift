@@ -4,6 +4,7 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import LoginManager
 internal import PAMSetup
+internal import ProgramHandoff
 
 /// What was installed, and what the kernel allows.
 struct MachineExam {
@@ -11,11 +12,12 @@ struct MachineExam {
 
     private static let longestReply = 64
     private static let longestMounts = 512 * 1024
+    private static let longestMap = 4096
     private static let patience = 3.0
 
     var findings: [Finding] {
         [authenticator, found(.worker), found(.broker), starter, found(.audit), prompter] + services
-            + [hiddenProcesses, vaultKey, tracing, quota].compactMap { $0 }
+            + [hiddenProcesses, workerNumbers, vaultKey, tracing, quota].compactMap { $0 }
             + [loginManager, trustedPlatform, labels]
     }
 
@@ -54,7 +56,19 @@ struct MachineExam {
             } ?? "Mount /proc without it, or with hidepid=invisible and gid=.")
     }
 
-    /// It hears keychaind and its workers, and tells all others of root's so; users see that its
+    private var workerNumbers: Finding? {
+        let path = "/proc/self/uid_map"
+        let map = KernelFile.read(path, limit: Self.longestMap) ?? []
+        guard !AdoptedNumbers.exist(in: map) else { return nil }
+        let (first, last) = (AdoptedNumbers.range.lowerBound, AdoptedNumbers.range.upperBound)
+        return Finding(
+            .machine, .note,
+            "keychain-worker has root's number for all users: the uids from \(first) to \(last)"
+                + " are missing here (\(path))",
+            remedy: "Run the container with these uids and gids mapped.")
+    }
+
+    /// It hears keychaind, and tells all others of root's so; users see that its
     /// socket is there.
     private var starter: Finding {
         let path = Self.runtimeFolder + "/starter.sock"

@@ -25,6 +25,7 @@ final class OpenLogin: Sendable {
 
     let folder = NSTemporaryDirectory() + "login-" + UUID().uuidString
     let keyring: DaemonKeyring
+    let records: SealedRecords
     let sessions: SessionRegistry
     let vault: KernelVault
     let service: KeychainService
@@ -42,7 +43,9 @@ final class OpenLogin: Sendable {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
         keyring = try DaemonKeyring(stateFolder: folder)
-        sessions = SessionRegistry(keyring: keyring) { _, _, _ in }
+        let vaultKey = VaultKey(nil, keeper: keeper)
+        records = try SealedRecords(folder: folder + "/records", of: Self.user, key: vaultKey)
+        sessions = SessionRegistry(keyring: keyring, records: records) { _, _, _ in }
         keychains = KeychainFolder(
             folder, layout: .folderPerUser, accountName: { _ in "somebody" },
             memory: memory)
@@ -51,7 +54,7 @@ final class OpenLogin: Sendable {
             allowsDeviceProtector: false, keys: keys)
         vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: VaultKey(nil, keeper: keeper), pending: pending,
+            vaultKey: vaultKey, pending: pending,
             bounds: KeychainSettings(locksOnSleep: false, locksWithScreen: false))
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,

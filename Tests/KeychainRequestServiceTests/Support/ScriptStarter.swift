@@ -57,7 +57,8 @@ extension ProgramRequest {
     fileprivate var words: [String] {
         switch self {
         case .authentication(let request):
-            [request.service, request.account] + [request.asker].compactMap(\.self)
+            [request.service, String(request.user), request.account]
+                + [request.asker].compactMap(\.self)
         case .keychainFile(let seconds, _): [String(seconds)]
         case .policies(let folders):
             ["policy", "compile"] + folders.flatMap { ["--policies", $0] }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccountDatabase
 import CallerIdentity
+import Glibc
 import KeychainLinuxSystem
 import KeychainLocalSocket
 import KeychainMessages
@@ -28,11 +29,14 @@ final class ServerInMemory {
         world = try ServiceInMemory()
         listener = try Listener(path: folder("socket"), mode: 0o600)
         let keyring = try DaemonKeyring(stateFolder: folder.path)
-        let sessions = SessionRegistry(keyring: keyring) { _, _, _ in }
+        let records = try SealedRecords(
+            folder: folder("records"), of: getuid(), key: RecordKeysOfTest())
+        let sessions = SessionRegistry(keyring: keyring, records: records) { _, _, _ in }
         let accounts = AccountNames(account)
-        let names = NameGuard(NameGuard.Machine(sessions, accounts))
+        let names = NameGuard(NameGuard.Machine(sessions, accounts, owner: { _ in nil }))
         resolver = CallerResolver(
-            sessions: sessions, looks: OwnLooks(), screens: ScreenLocks(), names: names)
+            sessions: sessions, looks: OwnLooks(), screens: ScreenLocks(), names: names,
+            controller: { _ in nil })
         directory = CallerFacts.Directory(
             accounts: accounts, groups: { _ in ["staff"] }, group: { _ in "staff" }, names: names,
             looks: OwnLooks())

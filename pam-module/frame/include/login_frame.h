@@ -7,7 +7,7 @@
 //                         then, each behind its length u16, in this order: account, service, tty,
 //                         logind session, password, new password
 //     body of a reply     accepted: nothing; accepted with a notice: the notice u16;
-//                         refused: the reason u16
+//                         refused: the reason u16; the number: u32
 //
 // Numbers are little-endian. A frame is at most KC_LOGIN_FRAME_MAX bytes; the header is checked
 // before a byte of the body is read, so that no peer can make the other side allocate anything.
@@ -39,9 +39,14 @@ enum kc_login_verb {
     KC_LOGIN_CHANGE_PASSWORD = 4,
     // Root gave the account another password without knowing the old one.
     KC_LOGIN_RESET_PASSWORD = 5,
+    // Asks, before a ticket is made, whose it is to be: the number of the process that keeps the
+    // user's keychains. Has the uid alone, all else is zero or empty.
+    KC_LOGIN_NUMBER = 6,
     KC_LOGIN_ACCEPTED = 0x8001,
     KC_LOGIN_REFUSED = 0x8002,
     KC_LOGIN_ACCEPTED_WITH_NOTICE = 0x8003,
+    // The answer to KC_LOGIN_NUMBER alone.
+    KC_LOGIN_NUMBER_IS = 0x8004,
 };
 
 // Notices that the user is shown once.
@@ -113,9 +118,11 @@ struct kc_login_frame {
     struct kc_login_view password;
     struct kc_login_view new_password;
 
-    // Refusals, and acceptances with a notice.
+    // Replies: of refusals, and of acceptances with a notice.
     uint16_t reason;
     uint16_t notice;
+    // Of KC_LOGIN_NUMBER_IS. 0 where the process has root's number.
+    uint32_t number;
 };
 
 // Checks a name, tty or session: within its limit, and without control characters, which would end

@@ -8,12 +8,17 @@
 //              policy          folders [4096]
 //              TPM             task u32 | registers u32
 //              security key    task u32
+//              bind            nothing
+//              adopt           number u32
 //     reply    magic u32 | version u16 | word u16 | status u32
 //
 // Numbers are little-endian; a text ends with a zero, and zeros fill the rest of its field. A
-// connection has one request, and the program's descriptors with it. The first reply is
-// KC_START_STARTED or a refusal, the second KC_START_ENDED. A connection that ends ends the
-// program. Magic, version and the size of a reply are those of every version.
+// connection has one request, and its descriptors with it. The first reply is KC_START_STARTED or a
+// refusal, the second KC_START_ENDED. A connection that ends ends the program. Before the request
+// for a program that works for a user, keychaind binds the connection to that user, with one reply,
+// KC_START_DONE or a refusal: then it may hand the connection on, as no other user's request is
+// taken from it. Policies are compiled, and folders adopted, for connections that are bound to
+// no user. Magic, version and the size of a reply are those of every version.
 
 #ifndef KC_START_RECORD_H
 #define KC_START_RECORD_H
@@ -23,7 +28,7 @@
 #include <stdint.h>
 
 #define KC_START_MAGIC UINT32_C(0x5453434b) // "KCST"
-#define KC_START_VERSION UINT16_C(2)
+#define KC_START_VERSION UINT16_C(3)
 #define KC_START_HEAD_SIZE 12
 #define KC_START_REPLY_SIZE 12
 // Fields, with the zero that ends the text.
@@ -42,12 +47,16 @@
 #define KC_START_REGISTERS 24
 // The most descriptors of a program.
 #define KC_START_DESCRIPTORS_MAX 2
+// The numbers (users and groups alike) of the processes that keep a user's keychains.
+#define KC_START_NUMBER_FIRST 0x7b000000u
+#define KC_START_NUMBERS 65536u
 // The status of a program that a signal ended.
 #define KC_START_BY_SIGNAL 256
 
 // What the administrator's services for another person's approval are called.
 #define KC_START_APPROVAL "keychain-approval"
 
+// What is asked for: a program, or one of two things that the starter does itself.
 enum kc_start_program {
     // keychain-auth, with its conversation.
     KC_START_AUTHENTICATION = 1,
@@ -59,6 +68,11 @@ enum kc_start_program {
     // keychain-tpm and keychain-fido, each with the socket of its exchange.
     KC_START_TPM = 4,
     KC_START_SECURITY_KEY = 5,
+    // The connection is the user's from here on. Has no descriptor.
+    KC_START_BIND = 6,
+    // The user's folders become the number's, with the folder of all users' states and that of
+    // runtime files, both root's. The reply is KC_START_DONE.
+    KC_START_ADOPT = 7,
 };
 
 // What a TPM or a security key is to do with a key.
@@ -72,19 +86,24 @@ enum kc_start_word {
     KC_START_STARTED = 1,
     // Its status is the program's exit code, or KC_START_BY_SIGNAL; that of other words is 0.
     KC_START_ENDED = 2,
+    // The connection is bound, or the folders are adopted.
+    KC_START_DONE = 3,
     // Refusals. The record, or what came with it, is none of this version.
     KC_START_BAD_REQUEST = 0x8001,
     KC_START_OTHER_VERSION = 0x8002,
-    // The peer is neither this installation's keychaind nor a worker of it.
+    // The peer is not this installation's keychaind, or the connection is bound to another user,
+    // or to one or none where this request wants the other.
     KC_START_NOT_ALLOWED = 0x8003,
     // PAM has no file for the service.
     KC_START_NO_SERVICE = 0x8004,
-    // As many of these programs run as may, for this user or for all.
+    // As many of these programs run as may, for this user or for all, or as many connections wait.
     KC_START_BUSY = 0x8005,
     // The program is not installed as it should be, or the machine has no room for a process.
     KC_START_FAILED = 0x8006,
     // The program is not installed.
     KC_START_NOT_INSTALLED = 0x8007,
+    // A folder is neither root's nor the number's, or a file in it has several names.
+    KC_START_FOREIGN_FOLDER = 0x8008,
 };
 
 enum kc_start_status {
@@ -97,7 +116,8 @@ enum kc_start_status {
 // A field that the program does not have is zero.
 struct kc_start_request {
     enum kc_start_program program;
-    // For whom the program runs. Of an approval it is the asker.
+    // For whom the program runs, and whose the connection or the folders are to be. Of an approval
+    // it is the asker.
     uint32_t user;
     char service[KC_START_SERVICE_SIZE];
     char account[KC_START_NAME_SIZE];
@@ -110,6 +130,8 @@ struct kc_start_request {
     enum kc_start_task task;
     // Bit 0 is the first register. None where the task is KC_START_OPEN.
     uint32_t registers;
+    // The number that gets the folders.
+    uint32_t number;
 };
 
 // Each returns the size of the request; 0, and zeros, where the values make no request that is
@@ -124,6 +146,8 @@ size_t kc_start_encode_tpm(uint32_t user, enum kc_start_task task, uint32_t regi
                            uint8_t bytes[KC_START_REQUEST_MAX]);
 size_t kc_start_encode_security_key(uint32_t user, enum kc_start_task task,
                                     uint8_t bytes[KC_START_REQUEST_MAX]);
+size_t kc_start_encode_bind(uint32_t user, uint8_t bytes[KC_START_REQUEST_MAX]);
+size_t kc_start_encode_adopt(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]);
 
 // All zeros in `request` unless KC_START_OK.
 enum kc_start_status kc_start_request_decode(const uint8_t *bytes, size_t count,

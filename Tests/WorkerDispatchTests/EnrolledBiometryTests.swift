@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-@testable import PromptedAuthentication
 import SystemTestSupport
 import Testing
+
+@testable import WorkerDispatch
 
 /// What fprintd has on the disk, as one fingerprint of it.
 @Suite struct EnrolledBiometryTests {

@@ -2,4 +2,4 @@
 internal import KeychainUserPresence
 internal import KeyringStore
 
-extension DaemonKeyring: ProofKeyring {}
+extension SealedRecords: ProofKeyring {}

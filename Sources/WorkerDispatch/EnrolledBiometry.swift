@@ -6,14 +6,14 @@ internal import KeychainSecrets
 /// A user's fingers enrolled in fprintd, as one digest over its files, which only root can read.
 /// Each finger more or less changes the digest. The folders' times of change count too: an item
 /// bound to a set of fingers must not open again after a finger was added and removed.
-enum EnrolledBiometry {
+package enum EnrolledBiometry {
     /// fprintd's own folder.
-    static let folder = "/var/lib/fprint"
+    package static let folder = "/var/lib/fprint"
     private static let mostFiles = 256
     private static let largestFile = 4 * 1024 * 1024
 
     /// The digest; empty where nothing is enrolled, or it can't be told.
-    static func state(of account: String, in folder: String = folder) -> [UInt8] {
+    package static func state(of account: String, in folder: String = folder) -> [UInt8] {
         guard !account.isEmpty, !account.contains("/"), account != ".", account != ".." else {
             return []
         }
