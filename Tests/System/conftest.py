@@ -91,3 +91,14 @@ def tools():
     yield
     world.run("umount", "-l", world.TOOLS)
     world.TOOLS.rmdir()
+
+
+@pytest.fixture
+def shells(login):
+    """Those of two users, each with a secret of the user's own."""
+    shells = login(ALICE), login(BOB)
+    for shell, secret in zip(shells, ("of-alice", "of-bob")):
+        added = shell.run(
+            f"printf {secret} | keychainctl add generic-password --service mail --account me")
+        assert added.status == 0, added
+    return shells

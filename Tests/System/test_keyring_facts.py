@@ -102,8 +102,7 @@ def test_a_number_reads_its_keyring_without_a_single_capability_and_root_with_al
                    "the unlock")
     serial = next(line.split()[0] for line in world.keys_of_daemon().splitlines()
                   if "unlock:" in line)
-    number = (world.STATE / str(uid(ALICE))).stat().st_uid
-    own = world.as_number(number, "sh", "-c",
+    own = world.as_number(world.worker_number(ALICE[0]), "sh", "-c",
                           f"grep CapEff /proc/self/status; keyctl pipe {serial} | wc -c")
     assert "CapEff:\t0000000000000000" in own.stdout
     # So what lies there is sealed: one half of the key dies with the session, one with the boot.

@@ -160,8 +160,8 @@ def test_a_lock_while_the_question_is_open_counts(later, login):
 def test_where_the_login_s_keys_are_gone_it_opens_and_stays_out_of_step(later, login):
     assert later.run(ALONE).status == 4
     found = re.search(r"(\d+) .*user: renewal:", world.keys_of_daemon())
-    owner = (world.STATE / str(world.number_of(ALICE[0]))).stat().st_uid
-    assert world.as_number(owner, "keyctl", "invalidate", found.group(1)).returncode == 0
+    gone = world.as_number(world.worker_number(ALICE[0]), "keyctl", "invalidate", found.group(1))
+    assert gone.returncode == 0, gone
     assert later.run(GET, [ALICE[1]]).status == 0
     end_logins()
     shell = login(NOW)

@@ -15,24 +15,16 @@ GET = "keychainctl get generic-password --service mail --account me </dev/null"
 FIRST, COUNT = 0x7B000000, 65536
 
 
-@pytest.fixture
-def shells(login):
-    shells = login(ALICE), login(BOB)
-    for shell, secret in zip(shells, ("of-alice", "of-bob")):
-        assert shell.run(ADD.format(secret)).status == 0
-    return shells
-
-
 def uid(who):
     return world.number_of(who[0])
 
 
 def folder(who):
-    return world.STATE / str(uid(who))
+    return world.folder_of(who[0])
 
 
 def number(who):
-    return folder(who).stat().st_uid
+    return world.worker_number(who[0])
 
 
 def own(who):

@@ -102,15 +102,6 @@ def program():
         each.end()
 
 
-@pytest.fixture
-def shells(login):
-    """Those of two users, each with a secret of the user's own."""
-    shells = login(ALICE), login(BOB)
-    for shell, secret in zip(shells, ("of-alice", "of-bob")):
-        assert shell.run(ADD.format(secret)).status == 0
-    return shells
-
-
 def reads(shell):
     return shell.run(GET + " </dev/null").text.strip()
 

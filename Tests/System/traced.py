@@ -11,27 +11,13 @@ import subprocess
 import pytest
 
 import world
+from takeover import (ALL_THREADS, ARGUMENTS, ATTACH, GET_REGISTERS, LIBC, SET_REGISTERS, STEP, Registers,
+                      ptrace)
 
 amd64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="calls by their numbers here")
 CONFINEMENT = world.TOP / "Sources/CKeychainLinux/Confinement.c"
-
-
-class Registers(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in (
-        "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss"
-        " fs_base gs_base ds es fs gs").split()]
-
-
-LIBC = ctypes.CDLL(None, use_errno=True)
-LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-TRACE_ME, POKE, STEP, GET_REGISTERS, SET_REGISTERS, ATTACH, UNTIL_CALL = 0, 4, 9, 12, 13, 16, 24
+TRACE_ME, POKE, UNTIL_CALL = 0, 4, 24
 SET_OPTIONS, MARK_CALLS, ITS_CALL = 0x4200, 1, signal.SIGTRAP | 0x80
-ALL_THREADS = 0x40000000
-ARGUMENTS = ("rdi", "rsi", "rdx", "r10", "r8", "r9")
-
-
-def ptrace(request, pid, address=None, data=None):
-    assert LIBC.ptrace(request, pid, address, data) == 0, os.strerror(ctypes.get_errno())
 
 
 def get_registers(pid):

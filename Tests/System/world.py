@@ -112,6 +112,16 @@ def number_of(user):
     return user if isinstance(user, int) else pwd.getpwnam(user).pw_uid
 
 
+def folder_of(user):
+    """With the user's keychains."""
+    return STATE / str(number_of(user))
+
+
+def worker_number(user):
+    """The user number of the user's worker."""
+    return folder_of(user).stat().st_uid
+
+
 class Daemon:
     """keychaind, as installed, and the workers that it has, one for each user."""
 
