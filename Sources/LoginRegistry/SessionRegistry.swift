@@ -12,6 +12,9 @@ internal import Synchronization
 /// the kernel, and logind where it runs.
 package final class SessionRegistry: Sendable {
     static let ticketDescription = "keychain:ticket"
+    /// This process's number, which it has taken before there is a registry. Asked for once: each read
+    /// looks at its login's ticket.
+    private static let own = geteuid()
     private static let ticketBytes = 32
     /// The most sessions of one user; no person has as many.
     package static let mostSessions = KeyName.mostLogins
@@ -384,7 +387,7 @@ package final class SessionRegistry: Sendable {
     /// ended.
     package static func isTicket(_ serial: Int32) -> Bool {
         KernelKeyring.isUserKey(
-            KeySerial(rawValue: serial), of: geteuid(), described: ticketDescription)
+            KeySerial(rawValue: serial), of: own, described: ticketDescription)
     }
 
     private func isAlive(_ entry: Entry) -> Bool {
