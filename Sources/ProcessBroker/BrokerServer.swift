@@ -11,10 +11,13 @@ package final class BrokerServer: Sendable {
     private static let stackBytes = 256 * 1024
     /// Of all workers. One keeps 8, and has few more while it looks at many programs.
     private static let mostConnections = 1024
+    /// Of one user's worker, so that no worker takes what others need.
+    static let mostOfUser = 64
 
     private let listener: Listener
     private let program: String
     private let connections = Mutex(0)
+    private let bound = Mutex<[UInt32: Int]>([:])
 
     /// `program` is the path of the installed program that is heard.
     package init(_ listener: Listener, for program: String) {
@@ -54,13 +57,29 @@ package final class BrokerServer: Sendable {
 
     private func end() { connections.withLock { $0 -= 1 } }
 
+    private func begin(of user: UInt32) -> Bool {
+        bound.withLock { bound in
+            guard bound[user, default: 0] < Self.mostOfUser else { return false }
+            bound[user, default: 0] += 1
+            return true
+        }
+    }
+
+    private func end(of user: UInt32) {
+        bound.withLock { bound in
+            bound[user, default: 0] -= 1
+            if bound[user] == 0 { bound[user] = nil }
+        }
+    }
+
     /// Nothing is looked at before keychaind has said for which user: afterwards a worker has the
     /// connection.
     private func serve(_ descriptor: Descriptor) {
         guard let connection = try? RecordConnection(accepted: descriptor),
-            case (.bind(let user), _)? = Self.next(on: connection),
-            (try? connection.send(LookReply.bound.bytes, passing: [])) != nil
+            case (.bind(let user), _)? = Self.next(on: connection), begin(of: user)
         else { return }
+        defer { end(of: user) }
+        guard (try? connection.send(LookReply.bound.bytes, passing: [])) != nil else { return }
         let looks = BoundLooks(of: user)
         while let (request, passed) = Self.next(on: connection),
             let (reply, file) = looks.look(request, passed.flatMap(PinnedProcess.init(passed:))),

@@ -294,6 +294,12 @@ def test_the_broker_shows_it_its_user_s_processes_alone(channel, shells, daemon)
             for kind in 1, 3, 4:
                 assert seen(connection, look(kind), pid) == 1, (kind, pid)
         assert seen(connection, look(2, other)) == 1
+    # However many it asks for, other users' workers have theirs.
+    held = [channel.ask(12)[2] for _ in range(100)]
+    assert 30 < len([each for each in held if each]) <= 64
+    assert shells[1].run(GET).text.strip() == "of-bob"
+    for each in filter(None, held):
+        os.close(each)
     # It can't be bound anew, and what makes no sense ends it.
     for record in (look(6, uid(BOB)), look(6, 0), look(7), look(0), look(1), b"", look(2) + b"\0",
                    os.urandom(24)):
