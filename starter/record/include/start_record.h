@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keychaind, and workers on connections that it made, say to keychain-starter and hear from it.
+// What keychaind, and workers on connections that it made, say to keychain-starter and hear from
+// it.
 //
 //     request  magic u32 | version u16 | program u16 | user u32, then, by program:
 //              authentication  service [48] | account [256] | asker [256]
