@@ -118,16 +118,18 @@ def test_no_sealed_class_key_no_ticket_and_no_vault_key_is_in_what_hibernation_w
 
 
 def kept_keys(guest):
-    """What root's keyring has for keychains, by the names of the keys; each login's ticket; and the
+    """What workers' numbers have for keychains, by the names of the keys; each login's ticket; and the
     keys that the service manager keeps, one for each user."""
     found = {}
-    for line in guest.run("cat /proc/keys").text.splitlines():
-        number, kind, name = line.split()[0], line.split()[7], line.split(maxsplit=8)[8]
-        name = re.sub(r": \d+$", "", name)
-        if kind == "user" and re.match("unlock:|first-unlock:|machine:|keychain:ticket$", name):
-            # Another login of the same user has a ticket of the same name.
-            name = f"{name}:{number}" if name in found else name
-            found[name] = hexadecimal(guest, f"keyctl pipe 0x{number}")
+    for owner in guest.run("stat -c %u /var/lib/keychain/[0-9]* | sort -u").text.split():
+        become = f"setpriv --reuid={owner} --regid={owner} --clear-groups"
+        for line in guest.run(f"{become} cat /proc/keys").text.splitlines():
+            number, kind, name = line.split()[0], line.split()[7], line.split(maxsplit=8)[8]
+            name = re.sub(r": \d+$", "", name)
+            if kind == "user" and re.match("unlock:|first-unlock:|machine:|keychain:ticket$", name):
+                # Another login of the same user has a ticket of the same name.
+                name = f"{name}:{number}" if name in found else name
+                found[name] = hexadecimal(guest, f"{become} keyctl pipe 0x{number}")
     kept = guest.run("find /proc/1/fd -lname '*keychain:vault-key*'").text.split()
     assert kept
     return found | {f"vault-key:{path}": hexadecimal(guest, f"cat {path}") for path in kept}

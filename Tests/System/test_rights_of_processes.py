@@ -213,7 +213,7 @@ class Channel:
 
     def __init__(self, pid):
         self.pid = pid
-        os.kill(pid, signal.SIGSTOP)
+        world.stop_process(pid)
         held = os.pidfd_open(pid)
         self.socket = None
         for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():

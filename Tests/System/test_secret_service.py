@@ -391,10 +391,9 @@ def test_a_keychain_that_hangs_holds_no_call_up_that_needs_nothing_of_it(desk, d
     desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py hung")
     desk.hears("<ready>")
     worker = daemon.worker(ALICE[0])
-    os.kill(worker, signal.SIGSTOP)
-    desk.shell.sendline("")
-    given = desk.heard()
-    os.kill(worker, signal.SIGCONT)
+    with world.stopped(worker):
+        desk.shell.sendline("")
+        given = desk.heard()
     assert given == "<given up>", desk.shell.before
     desk.shell.sendline("")
     desk.hears("<again>")

@@ -5,7 +5,6 @@ import os
 import pathlib
 import pwd
 import shutil
-import signal
 
 import pytest
 
@@ -30,10 +29,9 @@ def test_what_is_beyond_the_limit_is_refused_at_once_and_the_rest_is_done(desk, 
     desk.on_a_bus(f"{cases} {case}")
     desk.hears("<ready>")
     worker = daemon.worker(ALICE[0])
-    os.kill(worker, signal.SIGSTOP)
-    desk.shell.sendline("")
-    full = desk.heard()
-    os.kill(worker, signal.SIGCONT)
+    with world.stopped(worker):
+        desk.shell.sendline("")
+        full = desk.heard()
     assert full == "<full>", desk.shell.before
     ends(desk)
 
@@ -120,15 +118,12 @@ def test_a_program_has_a_quarter_of_all_calls_and_all_together_1024(crowd, daemo
     last = crowd(4, "busy", 1)
     assert [member.hears() for member in (*members, last)] == ["ready"] * GROUPS
     worker = daemon.worker(ALICE[0])
-    os.kill(worker, signal.SIGSTOP)
-    try:
+    with world.stopped(worker):
         for member in members:
             member.goes_on("")
         heard = [member.hears() for member in members]
         last.goes_on("")
         heard.append(last.hears())
-    finally:
-        os.kill(worker, signal.SIGCONT)
     assert heard == ["0"] * 4 + ["1"]
     for member in (*members, last):
         member.goes_on("")

@@ -32,6 +32,12 @@ def own(who):
     return FIRST + uid(who) % COUNT
 
 
+def free(after):
+    """The first number that no user's folder has."""
+    taken = world.numbers()
+    return next(number for number in range(after + 1, FIRST + COUNT) if number not in taken)
+
+
 def give(path, to):
     for entry in path, *path.iterdir():
         os.chown(entry, to, to)
@@ -51,7 +57,7 @@ def test_it_follows_from_the_user_s_and_is_kept(shells, daemon):
         assert number(who) == own(who)
     # What was chosen once stays, whatever would be chosen now.
     daemon.stop()
-    other = own(ALICE) + 1 if own(BOB) != own(ALICE) + 1 else own(ALICE) + 2
+    other = free(own(ALICE))
     give(folder(ALICE), other)
     daemon.start()
     # The ticket is the former number's, so that the login has to unlock once more.
@@ -67,11 +73,11 @@ def test_a_place_that_another_user_s_folder_has_is_passed_over(login, daemon):
     taken = world.STATE / "3999999"
     taken.mkdir(mode=0o700)
     os.chown(taken, own(ALICE), own(ALICE))
+    expected = free(own(ALICE))
     daemon.start()
     shell = login()
     assert shell.run(ADD.format("of-alice")).status == 0
-    # The next one may be the other account's.
-    assert own(ALICE) < number(ALICE) <= own(ALICE) + 2
+    assert number(ALICE) == expected
     assert taken.stat().st_uid == own(ALICE)
 
 

@@ -4,7 +4,6 @@ of its user's programs and of other users' when it is killed or hangs, and what 
 
 import os
 import pathlib
-import signal
 import socket
 import subprocess
 import time
@@ -218,29 +217,22 @@ def test_one_that_is_killed_again_and_again_is_started_after_longer_and_longer_p
 def test_one_that_hangs_keeps_no_other_user_waiting(shells, login, program, daemon):
     other = program(BOB)
     hung = daemon.worker(ALICE[0])
-    os.kill(hung, signal.SIGSTOP)
-    try:
-        with connected_as(world.number_of(ALICE[0])):
-            began = time.monotonic()
-            assert other.ask() == ANSWERED and reads(shells[1]) == "of-bob"
-            assert login(BOB).run(GET).text.strip() == "of-bob"
-            assert world.run(world.CONTROL, "status").returncode == 0
-            assert time.monotonic() - began < 2 * SOON
-    finally:
-        os.kill(hung, signal.SIGCONT)
+    with world.stopped(hung), connected_as(world.number_of(ALICE[0])):
+        began = time.monotonic()
+        assert other.ask() == ANSWERED and reads(shells[1]) == "of-bob"
+        assert login(BOB).run(GET).text.strip() == "of-bob"
+        assert world.run(world.CONTROL, "status").returncode == 0
+        assert time.monotonic() - began < 2 * SOON
     assert reads(shells[0]) == "of-alice"
 
 
 def test_of_those_who_wait_for_one_that_hangs_there_are_so_many_and_no_more(
         shells, program, daemon):
     hung = daemon.worker(ALICE[0])
-    os.kill(hung, signal.SIGSTOP)
-    try:
+    with world.stopped(hung):
         waiting = program(ALICE, WAITS, str(WAITING + 1))
         assert waiting.hears() == "1 0"
         assert reads(shells[1]) == "of-bob"
-    finally:
-        os.kill(hung, signal.SIGCONT)
     assert waiting.ask() == str(WAITING)
 
 

@@ -122,6 +122,23 @@ def worker_number(user):
     return folder_of(user).stat().st_uid
 
 
+def stop_process(pid):
+    """Returns when each thread of it stands still: one that was about to run would still answer."""
+    os.kill(pid, signal.SIGSTOP)
+    tasks = pathlib.Path(f"/proc/{pid}/task")
+    wait_for(lambda: {(task / "stat").read_text().rpartition(")")[2].split()[0]
+                      for task in tasks.iterdir()} == {"T"}, "the process to stop")
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    stop_process(pid)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
 class Daemon:
     """keychaind, as installed, and the workers that it has, one for each user."""
 
