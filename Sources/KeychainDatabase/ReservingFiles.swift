@@ -109,6 +109,8 @@ enum ReservingFiles {
             let system = unsafe Methods.system(of: file.pointee.pMethods),
             let result = unsafe system.pointee.xShmMap?(file, region, bytes, extends, mapped)
         else { return SQLITE_IOERR }
+        // SQLite makes the file longer first, and calls each failure of that one of the disk.
+        if result == sizeOfSharedMemory, [ENOSPC, EDQUOT].contains(errno) { return SQLITE_FULL }
         guard result == SQLITE_OK, let start = unsafe mapped?.pointee else { return result }
         // Safe: the pages are SQLite's, and stay as they are.
         let isReserved = unsafe madvise(start, Int(bytes), populateForWriting) == 0
@@ -118,6 +120,9 @@ enum ReservingFiles {
         unsafe mapped?.pointee = nil
         return SQLITE_FULL
     }
+
+    /// SQLITE_IOERR_SHMSIZE, whose macro Swift does not import.
+    private static let sizeOfSharedMemory: Int32 = SQLITE_IOERR | 19 << 8
 
     /// MADV_POPULATE_WRITE (madvise(2), Linux 5.14): fails with EFAULT where a write would end the
     /// process.

@@ -127,13 +127,14 @@ def test_on_a_full_disk_each_change_is_made_or_refused_and_reads_go_on(shell, lo
     assert again.run(GET.format("mail")).text.strip() == "of-bob"
 
 
-def test_a_disk_without_room_for_the_index_of_a_log_ends_no_service(shell, daemon, disk):
+@pytest.mark.parametrize("room", [0, 16 * 1024])
+def test_a_disk_without_room_for_the_index_of_a_log_ends_no_service(room, shell, daemon, disk):
     """The index is mapped memory: a write to it that finds no block ends the process. It wants 32 KiB,
     of which SQLite itself takes a block for each page of memory; this disk's blocks are smaller."""
     daemon.stop(9)
     for index in world.STATE.glob("*/*-shm"):
         index.unlink()
-    disk.fill(but=16 * 1024)
+    disk.fill(but=room)
     daemon.start()
     process = daemon.pid, daemon.worker(ALICE[0], start=True)
     for _ in range(2):
