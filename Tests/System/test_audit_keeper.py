@@ -322,6 +322,23 @@ assert [each.append() for each in [*all, new]] == ["written"] * 1024
     assert keeper.ended() == 0 and len(list(keeper.files.iterdir())) == 1025
 
 
+def test_one_user_has_eight_sockets_and_takes_no_other_s_place(keeper):
+    keeper.start()
+    assert keeper.run(
+        """[[each.append() for each in all], more.hear(), other.append(), all.pop().close(), again()]""",
+        """
+import time
+c = Control()
+all = [c.serve() for _ in range(8)]
+more, other = c.serve(), c.serve(1001)
+# The place is free when its end was heard.
+def again():
+    while (said := c.serve().append()) != "written": time.sleep(0.1)
+    return said
+""") == [["written"] * 8, None, "written", None, "written"]
+    assert keeper.ended() == 0
+
+
 def test_all_of_them_have_room_for_a_longest_line(keeper):
     keeper.start()
     peer = keeper.connect("""

@@ -13,6 +13,9 @@
 enum {
     // The most records of one socket before the others have their turn.
     RECORDS_AT_ONCE = 16,
+    // The most sockets of one user: the worker's, and those of workers before it that have last
+    // records. Without a limit one user's worker could take all places.
+    SOCKETS_OF_ONE = 8,
     // How long sockets are served after keychaind's connection has ended: workers that end with
     // keychaind have last records.
     LAST_MS = 2000,
@@ -143,13 +146,18 @@ static void look_at(size_t place, int folder) {
 // ---- keychaind's connection --------------------------------------------------------------------
 
 static void bind_to(uint32_t user, int socket) {
+    size_t free_place = KC_AUDIT_SOCKETS;
+    size_t of_user = 0;
     for (size_t place = 0; place < KC_AUDIT_SOCKETS; place++) {
-        if (places[place].socket >= 0) continue;
-        places[place] = (struct bound){socket, user, false};
-        served++;
+        if (places[place].socket < 0 && free_place == KC_AUDIT_SOCKETS) free_place = place;
+        if (places[place].socket >= 0 && places[place].user == user) of_user++;
+    }
+    if (free_place == KC_AUDIT_SOCKETS || of_user == SOCKETS_OF_ONE) {
+        close(socket);
         return;
     }
-    close(socket);
+    places[free_place] = (struct bound){socket, user, false};
+    served++;
 }
 
 // Returns whether the connection is served further.
