@@ -210,6 +210,12 @@ package enum KernelKeyring {
         try check(keyctl_invalidate(key.rawValue))
     }
 
+    /// Ends the key for every holder of a link to it. It is invalidated, which gives back its place among
+    /// its owner's keys, and revoked where the kernel refuses that.
+    package static func end(_ key: KeySerial) {
+        do throws(KeyringError) { try invalidate(key) } catch { try? revoke(key) }
+    }
+
     // MARK: Steps
 
     private static func settle(

@@ -131,9 +131,7 @@ package final class DaemonKeyring: Sendable {
         }
         // Unlinked first, which gives back all that the link counts for.
         try? KernelKeyring.unlink(key, from: ring)
-        do throws(KeyringError) { try KernelKeyring.invalidate(key) } catch {
-            try? KernelKeyring.revoke(key)
-        }
+        KernelKeyring.end(key)
     }
 
     /// A key past its time is found no more, and counts until it is unlinked.

@@ -408,7 +408,7 @@ package final class SessionRegistry: Sendable {
             keyring.remove(name, of: user)
         }
         if id.rawValue > 0, Self.isTicket(id.rawValue) {
-            try? KernelKeyring.revoke(KeySerial(rawValue: id.rawValue))
+            KernelKeyring.end(KeySerial(rawValue: id.rawValue))
         }
     }
 }

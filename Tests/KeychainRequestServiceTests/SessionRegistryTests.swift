@@ -111,6 +111,25 @@ final class SessionRegistryTests {
         #expect(try keyring.names(of: user) == [])
     }
 
+    @Test func `a login that ends takes its ticket with it, which keeps no place in the quota`() throws {
+        let user: UInt32 = 4_000_008
+        let registry = try registry(of: user)
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let start = try #require(leader.status()?.startTime)
+        let ring = try KernelKeyring.makeKeyring(
+            "tickets:\(folder)", in: .userKeyring, permissions: 0x3737_0000)
+        let ticket = try KernelKeyring.add(
+            SessionRegistry.ticketDescription, SecretBytes(random: 32), in: ring,
+            permissions: 0x3f3f_0000, timeoutSeconds: nil)
+        let session = LoginSession(
+            SessionID(rawValue: ticket.rawValue), user: user, account: "",
+            leader: (leader.id, start), service: "test")
+        try registry.open(session, leader: leader)
+        registry.close(session.id, user: user)
+        // A key that was only revoked is still there.
+        #expect(throws: KeyringError.notFound) { try KernelKeyring.describe(ticket) }
+    }
+
     @Test func `a look is good until a login comes or goes`() throws {
         let user: UInt32 = 4_000_003
         let registry = try registry(of: user)
