@@ -111,7 +111,9 @@ final class SessionRegistryTests {
         #expect(try keyring.names(of: user) == [])
     }
 
-    @Test func `a login that ends takes its ticket with it, which keeps no place in the quota`() throws {
+    @Test func `a login that ends takes its ticket with it, which keeps no place in the quota`()
+        throws
+    {
         let user: UInt32 = 4_000_008
         let registry = try registry(of: user)
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
