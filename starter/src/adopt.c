@@ -51,7 +51,8 @@ static bool links_are_protected(void) {
 
 // ---- A folder's files --------------------------------------------------------------------------
 
-// The owner of the folder as it was found, and who gets the files.
+// Who gets a folder's files: `number`. `user` is for the log. Files of root's are given where
+// `takes_roots`.
 struct adoption {
     uint32_t user;
     uint32_t number;
@@ -62,9 +63,10 @@ static enum kc_start_word adopt_file(int file, const char *name, const struct ad
     struct stat facts;
     if (fstat(file, &facts) != 0) return fail(adoption->user, name);
     if (!S_ISREG(facts.st_mode)) return 0;
-    if (facts.st_nlink > 1) return refuse("has several names", adoption->user, name);
     if (!is_known(&facts, adoption->number)) return 0;
+    // A cut can leave one of the number's own with two names, the former and the new one.
     if (facts.st_uid == adoption->number && facts.st_gid == adoption->number) return 0;
+    if (facts.st_nlink > 1) return refuse("has several names", adoption->user, name);
     if (facts.st_uid == 0 && !adoption->takes_roots) return 0;
     int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
     return fchownat(file, "", adoption->number, adoption->number, flags) == 0
@@ -97,15 +99,21 @@ static enum kc_start_word adopt_entries(DIR *list, const struct adoption *adopti
     }
 }
 
-static enum kc_start_word adopt_files(int folder, const struct adoption *adoption) {
-    // Its own position: descriptors that are copies share one.
+// The folder's entries, with a position of their own: descriptors that are copies share one.
+static DIR *entries_of(int folder) {
     int copy = open_folder(folder, ".");
     DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
-    if (list == NULL) {
-        enum kc_start_word why = fail(adoption->user, "a folder");
-        if (copy >= 0) close(copy);
-        return why;
+    if (list == NULL && copy >= 0) {
+        int why = errno;
+        close(copy);
+        errno = why;
     }
+    return list;
+}
+
+static enum kc_start_word adopt_files(int folder, const struct adoption *adoption) {
+    DIR *list = entries_of(folder);
+    if (list == NULL) return fail(adoption->user, "a folder");
     enum kc_start_word why = adopt_entries(list, adoption);
     (void)closedir(list);
     return why;
@@ -156,13 +164,8 @@ static bool is_former(int folder, uint32_t number) {
 // meanwhile.
 static enum kc_start_word empty(int folder, uint32_t user) {
     if (fchown(folder, 0, 0) != 0) return fail(user, users);
-    int copy = open_folder(folder, ".");
-    DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
-    if (list == NULL) {
-        enum kc_start_word why = fail(user, users);
-        if (copy >= 0) close(copy);
-        return why;
-    }
+    DIR *list = entries_of(folder);
+    if (list == NULL) return fail(user, users);
     const struct dirent *entry = NULL;
     // A folder in it stays, and is left there by what adopts the files.
     for (int count = 0; count < KC_MOST_ADOPTED && (entry = readdir(list)) != NULL; count++)

@@ -133,6 +133,13 @@ static bool several_names(void) {
     return true;
 }
 
+static bool own_with_several_names(void) {
+    HOLDS(mkdirat(states, "1000", 0700) == 0 && put("1000/a", NUMBER, NUMBER));
+    HOLDS(linkat(states, "1000/a", states, "1000/b", 0) == 0);
+    HOLDS(adopt() == 0 && is_numbers("1000") && is_numbers("1000/a"));
+    return true;
+}
+
 static bool no_folders(void) {
     HOLDS(mkdirat(states, "elsewhere", 0700) == 0 && put("elsewhere/a", 0, 0));
     HOLDS(symlinkat("elsewhere", states, "1000") == 0 && adopt() == KC_START_FAILED);
@@ -192,6 +199,7 @@ IN_NEW_FOLDERS(made)
 IN_NEW_FOLDERS(files)
 IN_NEW_FOLDERS(others_folders)
 IN_NEW_FOLDERS(several_names)
+IN_NEW_FOLDERS(own_with_several_names)
 IN_NEW_FOLDERS(no_folders)
 IN_NEW_FOLDERS(too_many)
 IN_NEW_FOLDERS(again)
@@ -204,6 +212,7 @@ int main(void) {
         {"the number gets files of root's and its own, and nothing else", test_files},
         {"a folder of another user is refused", test_others_folders},
         {"a file with several names is refused, and stays whose it is", test_several_names},
+        {"a file of the number's may have several names", test_own_with_several_names},
         {"no link is followed, and what is no folder is none", test_no_folders},
         {"so many files and no more are looked at, and what was cut is done again", test_too_many},
         {"what root puts there later becomes the number's, too", test_again},
