@@ -13,12 +13,16 @@ package final class AuditSockets: Sendable {
 
     package init(path: String) { self.path = path }
 
+    private static let patience: Duration = .seconds(2)
+
     /// A new connection for the user's records.
     package func connection(for user: UInt32) throws(SocketError) -> Descriptor {
         let (own, other) = try SocketPair.ofRecords()
         let connection = try connected()
         do throws(SocketError) { try pass(other, user, on: connection) } catch {
-            // keychain-audit has ended since. Another thread may have reached the next one by now.
+            // A keychain-audit that is busy has not ended.
+            guard error != .timedOut else { throw error }
+            // It has ended since. Another thread may have reached the next one by now.
             control.withLock { if $0 === connection { $0 = nil } }
             try pass(other, user, on: connected())
         }
@@ -28,7 +32,7 @@ package final class AuditSockets: Sendable {
     private func pass(
         _ socket: Descriptor, _ user: UInt32, on connection: RecordConnection
     ) throws(SocketError) {
-        try connection.send(LineRecord.serve(user), passing: [socket])
+        try connection.send(LineRecord.serve(user), passing: socket, within: Self.patience)
     }
 
     /// One at a time: keychain-audit hears one connection.

@@ -9,7 +9,7 @@ internal import WorkerHandoff
 
 /// Accepts the connections of programs, of the PAM module and of screen lockers, and passes each to
 /// the worker of its user. It reads of a connection who is at the other end, and of the PAM module's
-/// also which user it is about: nothing else.
+/// also which user it is about. A question for a worker's number it answers itself.
 package final class Dispatcher: Sendable {
     /// The most connections at once that wait for the account directory, or whose peer has no
     /// account; and the most logins that have not named their user yet.

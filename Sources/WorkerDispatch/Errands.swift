@@ -6,7 +6,7 @@ internal import Synchronization
 /// bus. A user has few threads for it, so that no user's waiting delays another one's.
 final class Errands: Sendable {
     static let atOnce = 8
-    /// A worker asks for each of its connections at most.
+    /// A worker has 32 connections, and asks one thing at a time for each.
     static let mostWaiting = 64
     private static let stackBytes = 256 * 1024
 

@@ -7,7 +7,7 @@ internal import Synchronization
 internal import WorkerHandoff
 
 /// The vault keys of all users, between runs of their workers and of keychaind, and no longer than
-/// the boot. keychaind itself never reads one that is in memory.
+/// the boot. keychaind reads one only to write it to a file, where no service manager stores it.
 ///
 /// Under systemd the service manager stores a descriptor of each. Otherwise they are in 0600 files in
 /// a 0700 folder of the runtime folder; a file names the boot that it belongs to.
@@ -59,7 +59,9 @@ package final class VaultKeys: Sendable {
 
     /// Replaces the user's key. Returns nil where it can be stored nowhere.
     func keep(_ memory: Descriptor, of user: UInt32) -> ServiceStatus.VaultKeyPlace? {
-        stored.withLock { stored in
+        // A file of another kind may keep its closing waiting, and all workers with it.
+        guard SealedMemory.read(memory, count: Self.keyBytes) != nil else { return nil }
+        return stored.withLock { stored in
             stored[user] = nil
             guard let place = store(memory, user) else { return nil }
             stored[user] = Stored(memory: memory, place: place)

@@ -12,6 +12,21 @@ struct PassedConnection: Sendable {
     let orders: [Handover]
 }
 
+/// The reports by which a worker has all others told something: one every two seconds, by a worker
+/// that works as it should.
+private struct Pace {
+    private static let most = 10.0
+    private var left = most
+    private var asOf = ContinuousClock.now
+
+    mutating func allowsOne() -> Bool {
+        let now = ContinuousClock.now
+        left = min(Self.most, left + asOf.duration(to: now) / .seconds(1)) - 1
+        asOf = now
+        return left >= 0
+    }
+}
+
 /// keychaind's end of one worker: from its start to its end, by one thread.
 final class Worker: Sendable {
     /// The most connections of a user that no worker has taken yet: descriptors on their way count
@@ -45,8 +60,8 @@ final class Worker: Sendable {
         let lasted: Duration
         /// They came after it was told to end, or while it started.
         let connections: [PassedConnection]
-        /// nil where it could not be started for want of a thread.
-        let error: SocketError?
+        /// Why it ended by itself; nil where that has been told already.
+        let why: String?
     }
 
     let user: UInt32
@@ -77,13 +92,14 @@ final class Worker: Sendable {
     private static func send(
         _ connection: PassedConnection, _ channel: RecordConnection, _ state: inout State
     ) -> Bool {
-        for part in connection.orders {
-            guard (try? channel.offer(part.order.bytes, passing: part.passed)) == true else {
-                return false
-            }
-        }
+        guard offer(connection.orders, channel) else { return false }
         state.passed &+= 1
         return true
+    }
+
+    /// Returns false where the worker takes no more.
+    private static func offer(_ orders: [Handover], _ channel: RecordConnection) -> Bool {
+        orders.allSatisfy { (try? channel.offer($0.order.bytes, passing: $0.passed)) == true }
     }
 
     /// A worker that can't be told something has stopped, and is given up.
@@ -94,10 +110,7 @@ final class Worker: Sendable {
                 guard state.orders.count < Self.mostWaiting else { return }
                 state.orders += orders
             case .running(let channel):
-                let isTold = orders.allSatisfy { part in
-                    (try? channel.offer(part.order.bytes, passing: part.passed)) == true
-                }
-                if !isTold { channel.hangUp() }
+                if !Self.offer(orders, channel) { channel.hangUp() }
             case .over: break
             }
         }
@@ -135,7 +148,8 @@ final class Worker: Sendable {
 
     // MARK: Its thread
 
-    /// Starts it after the pause, with what `supplies` gives, unless that is nil. `handle` gets what it reports, `ended` is called at last.
+    /// Starts the worker after the pause, with what `supplies` gives; nil starts none. `handle` gets
+    /// what the worker reports. `ended` is called once, at the end.
     func start(
         at socket: String, after pause: Duration, _ supplies: @escaping @Sendable () -> [Handover]?,
         handle: @escaping @Sendable (WorkerReport, Descriptor?) -> Void,
@@ -144,37 +158,39 @@ final class Worker: Sendable {
         let hasBegun = DetachedThread.start(stackBytes: Self.stackBytes) { [self] in
             if pause > .zero { _ = hurry.wait(timeout: .now() + pause / .seconds(1)) }
             let begun = ContinuousClock.now
+            guard let supplies = supplies() else { return ended(over(since: begun, nil)) }
             do throws(SocketError) { try run(socket, supplies, handle) } catch {
-                ended(over(since: begun, error))
+                ended(over(since: begun, "\(error)"))
             }
         }
-        if !hasBegun { ended(over(since: .now, nil)) }
+        if !hasBegun { ended(over(since: .now, "there is no thread for it")) }
     }
 
-    private func over(since begun: ContinuousClock.Instant, _ error: SocketError?) -> End {
+    private func over(since begun: ContinuousClock.Instant, _ why: String?) -> End {
         state.withLock { state in
             state.phase = .over
             defer { state.connections = [] }
             return End(
                 wasTold: state.isAskedToEnd, lasted: begun.duration(to: .now),
-                connections: state.connections, error: error)
+                connections: state.connections, why: why)
         }
     }
 
     private func run(
-        _ socket: String, _ supplies: () -> [Handover]?,
+        _ socket: String, _ supplies: [Handover],
         _ handle: (WorkerReport, Descriptor?) -> Void
     ) throws(SocketError) -> Never {
-        guard let supplies = supplies() else { throw .peerNotAllowed }
         let channel = try RecordConnection(path: socket)
         try channel.takeDescriptors()
         for part in supplies {
             try channel.send(part.order.bytes, passing: part.passed, within: Self.patience)
         }
         var isReady = false
+        var pace = Pace()
         while true {
             let (report, passed) = try receive(channel, within: isReady ? nil : Self.patience)
             switch report {
+            case .busy where !pace.allowsOne(): throw .malformed
             case .ready where !isReady:
                 isReady = true
                 try begin(on: channel)
@@ -185,20 +201,31 @@ final class Worker: Sendable {
         }
     }
 
-    /// From now on orders go to it at once.
+    /// Sends the orders that waited for the start, of which a socket may not hold all at once. From then
+    /// on orders go to the worker at once.
     private func begin(on channel: RecordConnection) throws(SocketError) {
-        let isTold = state.withLock { state in
-            state.phase = .running(channel)
-            if state.isAskedToEnd { state.orders.append(Handover(.end)) }
-            let orders = state.orders.allSatisfy { part in
-                (try? channel.offer(part.order.bytes, passing: part.passed)) == true
+        while true {
+            let (orders, isTold) = state.withLock { state -> ([Handover], Bool) in
+                guard state.orders.isEmpty else {
+                    defer { state.orders = [] }
+                    return (state.orders, true)
+                }
+                state.phase = .running(channel)
+                let connections = state.connections
+                state.connections = []
+                let end = state.isAskedToEnd ? [Handover(.end)] : []
+                return (
+                    [],
+                    Self.offer(end, channel)
+                        && connections.allSatisfy { Self.send($0, channel, &state) }
+                )
             }
-            state.orders = []
-            let connections = state.connections.allSatisfy { Self.send($0, channel, &state) }
-            state.connections = []
-            return orders && connections
+            guard isTold else { throw .closed }
+            if orders.isEmpty { return }
+            for part in orders {
+                try channel.send(part.order.bytes, passing: part.passed, within: Self.patience)
+            }
         }
-        guard isTold else { throw .closed }
     }
 
     private func receive(

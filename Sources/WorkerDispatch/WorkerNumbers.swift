@@ -29,6 +29,7 @@ final class WorkerNumbers: Sendable {
                 """
             case .noneFree: "no number is free"
             case .starter(let error): "keychain-starter could not give it a number (\(error))"
+            case .system(.system(let code)): SystemError.words(code)
             case .system(let error): "\(error)"
             }
         }
@@ -38,7 +39,7 @@ final class WorkerNumbers: Sendable {
     private let runtime: String
     private let starter: AdoptingStarter
     private let isMapped: Bool
-    /// Users whose folders are theirs since keychaind started.
+    /// The number of each user whose folders were adopted since keychaind started.
     private let adopted = Mutex<[UInt32: UInt32]>([:])
     /// One user after the other, so that no number is given twice.
     private let giving = Mutex(())

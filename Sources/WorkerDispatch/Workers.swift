@@ -17,8 +17,8 @@ package final class Workers: Sendable {
     /// Workers that have lasted so long are no failures.
     private static let lasting: Duration = .seconds(600)
     private static let longestPause = 300
-    /// logind waits for five seconds.
-    private static let patienceOfSleep = DispatchTimeInterval.milliseconds(4000)
+    /// logind waits for five seconds, and tells of a sleep and of what it may write to the disk.
+    private static let patienceOfSleep = DispatchTimeInterval.milliseconds(2000)
     private static let patienceForPolicies = DispatchTimeInterval.seconds(5)
     /// A question is shown for 60 seconds at most.
     private static let patienceForQuestions = DispatchTimeInterval.seconds(62)
@@ -80,7 +80,7 @@ package final class Workers: Sendable {
     }
     private let reload = Mutex<Reload?>(nil)
     private let state = Mutex(State())
-    /// Apart: a bus that hangs delays no connection.
+    /// Two of them: a bus that hangs must delay no connection.
     private let connecting = Errands()
     private let finding = Errands()
     /// Of the few orders that wait for all workers.
@@ -187,8 +187,7 @@ package final class Workers: Sendable {
         acknowledgements.ended(user)
         if next == nil { for connection in end.connections { connection.socket?.refuse() } }
         tellWhetherSeveral()
-        if !end.wasTold {
-            let why = end.error.map { "\($0)" } ?? "there is no thread for it"
+        if !end.wasTold, let why = end.why {
             plan.log("the worker of uid \(user) ended by itself (\(why))")
         }
         guard let next else { return }
@@ -317,6 +316,14 @@ package final class Workers: Sendable {
         case .sleeping, .mayHibernate, .shuttingDown:
             if event == .sleeping { plan.log("the machine goes to sleep") }
             let running = state.withLock { $0.workers.filter { $0.value.isRunning } }
+            // Without it nothing opens that a user whose worker can't be told has left in the kernel's
+            // keyring. First, as a worker that does not answer takes the time until the sleep. A sleep that
+            // writes no memory leaves users alone who have no login.
+            let known = users
+            for user in vaultKeys.users
+            where running[user] == nil && (event != .sleeping || known.contains(user)) {
+                vaultKeys.forget(user)
+            }
             let isDone = acknowledgements.wait(
                 for: Set(running.keys), within: Self.patienceOfSleep
             ) { id in
@@ -325,13 +332,6 @@ package final class Workers: Sendable {
                 }
             }
             if !isDone { plan.log("not all workers have locked their keychains in time") }
-            // Without it nothing opens that a user whose worker could not be told has left in the
-            // kernel's keyring. A sleep that writes no memory leaves users alone who have no login.
-            let known = users
-            for user in vaultKeys.users
-            where running[user] == nil && (event != .sleeping || known.contains(user)) {
-                vaultKeys.forget(user)
-            }
         case .present(let locked):
             plan.log("listening to logind")
             tellAll(WorkerSupplies.presence(locked, id: 0))

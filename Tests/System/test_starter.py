@@ -471,7 +471,7 @@ def test_so_many_questions_of_one_user_and_of_all_and_no_more(starter):
 @pytest.mark.parametrize("ask, takes, most", [
     ("other(2, 30, user=user)", "readable(), writable()", 4),
     ("policies()", "writable()", 4),
-    ("other(4, 2, 0, user=user)", "conversation()", 8),
+    ("other(4, 2, 0, user=user)", "conversation()", 2),
     ("other(5, 2, user=user)", "conversation()", 16),
 ])
 def test_each_program_is_counted_by_itself(starter, ask, takes, most):

@@ -44,6 +44,22 @@ import WorkerHandoff
         #expect(granted.value == [1, 2, 3])
     }
 
+    @Test func `a turn that lasts too long is over where another user waits`() async throws {
+        let turns = Turns(longest: [.derivation: .milliseconds(50)])
+        for user: UInt32 in [1, 2, 3] {
+            turns.ask(.derivation, for: user) { [granted] in granted.add(user) }
+        }
+        #expect(granted.value == [1, 2])
+        while granted.value.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(granted.value == [1, 2, 3])
+    }
+
+    @Test func `a worker that asks for very many turns waits for four`() {
+        for _ in 0..<100 { ask(1) }
+        for _ in 0..<100 { turns.end(.derivation, of: 1) }
+        #expect(granted.value == [1, 1, 1, 1, 1])
+    }
+
     @Test func `each kind of work has turns of its own`() {
         turns.ask(.tpm, for: 1) { [granted] in granted.add(100) }
         turns.ask(.tpm, for: 2) { [granted] in granted.add(200) }

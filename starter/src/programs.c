@@ -27,13 +27,14 @@ static const struct kc_program programs[] = {
                          .seconds = 120,
                          .most = 4,
                          .most_of_user = 4},
-    // The same holds of the TPM, which is asked in turns.
+    // The same holds of the TPM, which is asked in turns: one of the user's may not have ended yet.
+    // A TPM serves one request after the other, so more of one user's would keep others' waiting.
     [KC_START_TPM] = {.name = "keychain-tpm",
                       .takes = {{KC_CONVERSATION, 3}},
                       .descriptors = 1,
                       .seconds = 75,
                       .most = 24,
-                      .most_of_user = 8},
+                      .most_of_user = 2},
     [KC_START_SECURITY_KEY] = {.name = "keychain-fido",
                                .takes = {{KC_CONVERSATION, 3}},
                                .descriptors = 1,
