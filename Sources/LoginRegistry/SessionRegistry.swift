@@ -12,8 +12,8 @@ internal import Synchronization
 /// the kernel, and logind where it runs.
 package final class SessionRegistry: Sendable {
     static let ticketDescription = "keychain:ticket"
-    /// This process's number, which it has taken before there is a registry. Asked for once: each read
-    /// looks at its login's ticket.
+    /// The user number of this process, which took it before it made a registry. Read once, since each
+    /// request looks at its login's ticket.
     private static let own = geteuid()
     private static let ticketBytes = 32
     /// The most sessions of one user; no person has as many.
@@ -85,7 +85,7 @@ package final class SessionRegistry: Sendable {
     /// Serialises the making of new tickets: what two threads seal must be under the same one.
     private let renewing = Mutex(())
 
-    /// Restores the logins that an earlier run of the daemon recorded and the kernel still holds.
+    /// Restores the logins that an earlier worker recorded and whose leaders still run.
     package init(keyring: DaemonKeyring, records: SealedRecords, ended: @escaping Ended) {
         self.keyring = keyring
         self.records = records

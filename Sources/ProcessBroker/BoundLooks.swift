@@ -2,7 +2,7 @@
 internal import KeychainLinuxSystem
 
 /// The looks of one connection, which keychaind has bound to a user: at that user's processes
-/// alone. Root's may be at all.
+/// alone. Root's connection looks at all processes.
 struct BoundLooks {
     private let user: UInt32
     private let looks = OwnLooks()

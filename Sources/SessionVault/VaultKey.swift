@@ -12,7 +12,8 @@ package protocol VaultKeyKeeper: Sendable {
 }
 
 /// A random key that seals everything of one user's in the kernel's keyring, and the user's
-/// records: another process of root may read them, but can't open them. It is made when it is first
+/// records. Where workers have root's number, another process of root may read these, but can't open
+/// them. It is made when it is first
 /// needed after the boot, and anew after each time that it was forgotten.
 package final class VaultKey: Sendable {
     /// The key, which a running request holds while another one forgets it.

@@ -11,7 +11,7 @@ package enum ServiceFolder {
 
     // In the runtime folder.
 
-    /// Root's alone: vault keys, and the locks of workers.
+    /// Root's alone: vault keys, where no service manager stores them.
     package static let `private` = "private"
     /// A folder for each user with what outlives the user's worker, of the worker's own number.
     package static let users = "users"

@@ -214,7 +214,7 @@ final class ServedUser: Sendable {
             took()
             let machine = takeWay()
             guard let passed else { return }
-            // A way that was left over leads to what another program may.
+            // A way that an earlier order left must not serve this program: it is another one's.
             let connection = IncomingConnection(passed, machine: hasMachine ? machine : nil)
             switch socket {
             case .requests: requests.add(connection)
@@ -296,7 +296,8 @@ final class ServedUser: Sendable {
 
     // MARK: Reports
 
-    /// Tells keychaind every few seconds what it goes by.
+    /// Tells keychaind, every few seconds, whether the user has connections and whether this process
+    /// may end.
     private func report(_ daemon: Daemon, _ isForUpkeep: Bool) {
         let isBusy = daemon.isBusy
         let hasChanged = wasBusy.withLock { wasBusy in

@@ -37,7 +37,7 @@ struct Keychaind: ParsableCommand {
     @Option(help: "The folder of the administrator's policies.")
     var policies = "/etc/keychain/policies.d"
 
-    @Flag(help: "Stay in the foreground and log to standard error (the only way it runs).")
+    @Flag(help: "Stay in the foreground and log to standard output (the only way it runs).")
     var foreground = false
 
     mutating func validate() throws {

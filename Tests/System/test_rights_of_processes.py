@@ -91,7 +91,7 @@ def test_a_worker_has_a_number_that_owns_its_user_s_files_and_no_right(shells, d
     assert number(ALICE) != number(BOB)
 
 
-def test_it_has_no_file_but_its_user_s(shells, daemon):
+def test_a_worker_has_no_file_but_its_user_s(shells, daemon):
     pid = daemon.worker(ALICE[0])
     for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -101,7 +101,7 @@ def test_it_has_no_file_but_its_user_s(shells, daemon):
             assert target.startswith(known), target
 
 
-def test_it_reaches_no_file_of_others_and_no_socket_of_the_service(shells, daemon, numbers):
+def test_a_worker_reaches_no_file_of_others_and_no_socket_of_the_service(shells, daemon, numbers):
     worker, others = of_bob(daemon)
     home = pathlib.Path(world.pwd.getpwnam(BOB[0]).pw_dir) / "private"
     home.write_text("text")
@@ -140,7 +140,7 @@ def test_it_reaches_no_file_of_others_and_no_socket_of_the_service(shells, daemo
     assert shells[0].run(GET).text.strip() == "of-alice"
 
 
-def test_it_becomes_nothing_else_and_touches_no_other_process(shells, daemon, numbers):
+def test_a_worker_becomes_nothing_else_and_touches_no_other_process(shells, daemon, numbers):
     worker = daemon.worker(BOB[0])
     shell = shells[1].terminal.pid
     others = [worker, daemon.pid, 1, shell, *children(daemon, "keychain-broker"),
@@ -160,9 +160,8 @@ def test_it_becomes_nothing_else_and_touches_no_other_process(shells, daemon, nu
         for pid in others:
             assert call("kill", pid, 0) == NOT_PERMITTED, pid
             assert call("ptrace", 16, pid, 0, 0) == NOT_PERMITTED, pid
-            room = bytearray(16)
-            vector = bytearray(struct.pack("<QQ", 0, 0))
-            assert call("process_vm_readv", pid, vector, 1, bytes(16), 1, 0) <= 0 and room == bytes(16)
+            vector = struct.pack("<QQ", 0x1000, 16)
+            assert call("process_vm_readv", pid, vector, 1, vector, 1, 0) == NOT_PERMITTED, pid
             held = call("pidfd_open", pid, 0)
             assert held >= 0
             assert call("pidfd_send_signal", held, signal.SIGKILL, 0, 0) == NOT_PERMITTED, pid
@@ -173,13 +172,15 @@ def test_it_becomes_nothing_else_and_touches_no_other_process(shells, daemon, nu
 
 
 def keys_of(who):
-    """Of the worker's keyring, as its own number sees them, and of its user's logins."""
+    """The worker's keyring, those below it, and their keys, as its own number sees them."""
+    def listed(ring):
+        return world.as_number(number(who), "keyctl", "rlist", ring).stdout.split()
     found = []
-    for owner, keyring in world.keyrings():
+    for owner, top in world.keyrings():
         if owner == number(who):
-            found += [int(keyring), *map(int, world.as_number(
-                owner, "keyctl", "rlist", keyring).stdout.split())]
-    return found
+            rings = listed(top)
+            found += [top, *rings, *(key for ring in rings for key in listed(ring))]
+    return [int(key) for key in found]
 
 
 def ticket(shell):
@@ -188,14 +189,14 @@ def ticket(shell):
     return int(told)
 
 
-def test_it_gets_no_key_of_another_s(shells, daemon, numbers):
+def test_a_worker_gets_no_key_of_another_s(shells, daemon, numbers):
     own, others = keys_of(ALICE), [*keys_of(BOB), ticket(shells[1])]
-    assert len(own) > 1 and len(others) > 2
+    assert len(own) > 2 and len(others) > 3
     with taken(daemon.worker(ALICE[0]), numbers) as call:
         def keyctl(*arguments):
             return call("keyctl", *arguments)
         mine = keyctl(0, -4, 0)
-        assert mine > 0 and [keyctl(READ, each, bytearray(512), 512) > 0 for each in own]
+        assert mine > 0 and all(keyctl(READ, each, bytearray(512), 512) > 0 for each in own)
         for key in others:
             for order in ((READ, key, bytearray(512), 512), (DESCRIBE, key, bytearray(512), 512),
                           (SET_RIGHTS, key, 0x3F3F3F3F), (LINK, key, mine), (UPDATE, key, b"new", 3),
@@ -349,14 +350,14 @@ def test_the_starter_starts_nothing_for_another_user(channel, daemon):
     assert number(BOB) != number(ALICE)
 
 
-def test_keychaind_tells_and_does_for_it_what_is_its_user_s(channel, shells, daemon):
+def test_keychaind_answers_a_worker_about_its_own_user_alone(channel, shells, daemon):
     before = daemon.worker(BOB[0])
     session = shells[1].run("echo $XDG_SESSION_ID").text.strip() or "1"
     assert channel.ask(17, text=session.encode())[0] == 0
     assert channel.ask(14)[0] == 0
     # Policies are every user's.
     assert channel.ask(8)[0] == 0
-    # Whom it names is not looked at.
+    # keychaind takes the user from the connection, not from the record.
     for kind in range(1, 64):
         if kind in (3, 4, 11):
             continue
@@ -369,7 +370,7 @@ def test_keychaind_tells_and_does_for_it_what_is_its_user_s(channel, shells, dae
     world.wait_for(lambda: shells[0].run(GET).text.strip() == "of-alice", "its user to be served")
 
 
-def test_of_nonsense_keychaind_ends_the_worker_that_says_it(channel, shells, daemon):
+def test_keychaind_ends_a_worker_that_sends_nonsense(channel, shells, daemon):
     before = daemon.worker(BOB[0])
     channel.socket.send(os.urandom(256))
     with contextlib.suppress(OSError):
@@ -385,7 +386,7 @@ def test_keychaind_opens_no_user_s_files_and_keys(shells, daemon, numbers):
     keys = [*keys_of(ALICE), *keys_of(BOB), ticket(shells[0])]
     files = [path for who in (ALICE, BOB) for place in (folder(who), records(who))
              for path in (place, *place.iterdir())]
-    assert len(keys) > 4 and len(files) > 5
+    assert len(keys) > 6 and len(files) > 5
     with taken(daemon.pid, numbers) as call:
         for path in map(str, files):
             assert call("openat", HERE, path, os.O_RDONLY) == REFUSED, path

@@ -47,12 +47,12 @@ def owners(path):
     return {(entry.stat().st_uid, entry.stat().st_gid) for entry in (path, *path.iterdir())}
 
 
-def reads(shell, who=ALICE):
-    """After a new start the login's keys are still there."""
+def reads(shell):
+    """The item, or what was said instead."""
     return shell.run(GET).text.strip()
 
 
-def test_it_follows_from_the_user_s_and_is_kept(shells, daemon):
+def test_a_worker_s_number_follows_from_its_user_s_and_is_kept(shells, daemon):
     for who in ALICE, BOB:
         assert number(who) == own(who)
     # What was chosen once stays, whatever would be chosen now.
@@ -113,7 +113,7 @@ def test_a_folder_of_an_account_s_is_refused_and_the_log_says_what_to_do(shells,
     assert reads(shells[0]) == "of-alice"
 
 
-def test_two_users_never_share_one(shells, daemon):
+def test_two_users_never_share_a_number(shells, daemon):
     """As after a copy of a folder under another number, with its owner."""
     daemon.stop()
     give(folder(ALICE), number(BOB))
@@ -140,7 +140,7 @@ def test_a_file_with_a_second_name_is_refused_and_stays_whose_it_is(shells, daem
     assert reads(shells[0]) == "of-alice"
 
 
-def test_after_a_state_was_lost_what_another_number_kept_is_in_no_one_s_way(shells, daemon):
+def test_records_of_a_former_number_are_removed_after_the_state_was_lost(shells, daemon):
     daemon.stop()
     records = world.RUN / "users" / str(uid(ALICE))
     assert list(records.iterdir())

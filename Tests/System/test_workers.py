@@ -200,7 +200,7 @@ def test_one_that_was_killed_disturbs_no_other_user_s_connection(shells, program
 
 def test_one_that_is_killed_again_and_again_is_started_after_longer_and_longer_pauses(
         shells, daemon):
-    """Of 1, 2, 4 s and so on."""
+    """At once, then after 1, 2, 4 s and so on."""
     pauses = []
     for _ in range(5):
         daemon.kill_worker(ALICE[0])

@@ -48,8 +48,8 @@ bool kc_session_is_open(pam_handle_t *pamh, uid_t uid) {
     return opened != NULL && opened->uid == uid;
 }
 
-// 0, for a ticket of root's, where the daemon does not tell a number: one that is away, or too
-// slow, can still be told of the session.
+// Returns 0, for a ticket of root's, where the daemon tells no number in time: the session is
+// reported all the same.
 static uint32_t ask_number(pam_handle_t *pamh, const struct kc_options *options, uid_t uid) {
     const struct kc_login_frame question = {.verb = KC_LOGIN_NUMBER, .uid = uid};
     struct kc_answer answer = kc_tell(pamh, options, &question);

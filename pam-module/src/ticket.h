@@ -10,8 +10,8 @@
 // serial, or 0, and no ticket, where the kernel refuses.
 int32_t kc_ticket_create(uid_t uid, gid_t gid, uint32_t number);
 
-// Ends a ticket of root's, whichever keyring holds it by now, or one of the number that this
-// process possesses. Another one of the number its owner ends.
+// Ends a ticket of root's, whichever keyring holds it, or one of the number's that this process
+// possesses. One of the number's that it does not possess is ended by the worker.
 void kc_ticket_end(int32_t ticket, uint32_t number);
 
 #endif

@@ -77,13 +77,14 @@ struct MachineExam {
         case .timedOut, .closed:
             return Finding(
                 .machine, .trouble,
-                "keychain-starter does not answer: no user can be asked, no policy is loaded",
+                "keychain-starter does not answer: no user can be asked, no policy is loaded, "
+                    + "no further user is served",
                 remedy: "systemctl restart keychain-starter.service; its log says why.")
         default:
             return Finding(
                 .machine, .trouble,
                 "keychain-starter does not listen on \(path): no user can be asked, no policy is "
-                    + "loaded",
+                    + "loaded, no further user is served",
                 remedy:
                     "systemctl start keychain-starter.socket; without systemd, start keychaind anew."
             )
