@@ -30,7 +30,12 @@ static int open_folder(int parent, const char *name) {
 static int make_folder(int parent, const char *name) {
     int folder = open_folder(parent, name);
     if (folder >= 0 || errno != ENOENT) return folder;
-    if (mkdirat(parent, name, S_IRWXU) != 0 && errno != EEXIST) return -1;
+    if (mkdirat(parent, name, S_IRWXU) != 0) {
+        if (errno != EEXIST) return -1;
+    } else {
+        // A power cut could otherwise remove the new folder with everything in it.
+        (void)fsync(parent);
+    }
     return open_folder(parent, name);
 }
 
