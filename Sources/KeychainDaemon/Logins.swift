@@ -86,7 +86,11 @@ final class Logins: Sendable {
     }
 
     func close(ticket: Int32, user: UInt32, host: Int32) {
-        sessions.close(SessionID(rawValue: ticket), user: user)
+        if ticket == 0 {
+            sessions.closeWithoutTicket(openedBy: host, user: user)
+        } else {
+            sessions.close(SessionID(rawValue: ticket), user: user)
+        }
         log("logout of uid \(user)")
         audit.record(.logout, by: subject(user, host), nil)
     }

@@ -216,6 +216,11 @@ package final class SessionRegistry: Sendable {
         ended(id, user, known.session.isOfPAM && !hasLogin(user))
     }
 
+    /// Closes the logins that the process opened for the user and that have no ticket.
+    package func closeWithoutTicket(openedBy leader: Int32, user: UInt32) {
+        end { $0.user == user && $0.leader == leader && $0.isOfPAM && !$0.hasTicket }
+    }
+
     private func hasLogin(_ user: UInt32) -> Bool { recorded(user).contains(where: \.isOfPAM) }
 
     /// Runs `write`, whose keys `close` removes, only while the login is recorded. Slow work may

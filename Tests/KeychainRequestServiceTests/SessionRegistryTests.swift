@@ -56,6 +56,26 @@ final class SessionRegistryTests {
         #expect(try keyring.names(of: user) == [])
     }
 
+    @Test func `of logins without a ticket those end that the process opened for the user`() throws
+    {
+        let user: UInt32 = 4_000_009
+        let registry = try registry(of: user)
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let start = try #require(leader.status()?.startTime)
+        let login = LoginSession(
+            SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
+            service: "test")
+        let unlock = try registry.openWithoutTicket(user: user, leader: leader)
+        let opened = try registry.openWithoutTicket(login, leader: leader)
+        registry.closeWithoutTicket(openedBy: getppid(), user: user)
+        registry.closeWithoutTicket(openedBy: getpid(), user: user + 1)
+        #expect(registry.live(user).map(\.id).contains(opened.id))
+        registry.closeWithoutTicket(openedBy: getpid(), user: user)
+        #expect(registry.live(user).map(\.id) == [unlock.id])
+        registry.close(unlock.id, user: user)
+        #expect(try keyring.names(of: user) == [])
+    }
+
     @Test func `logins without an unlock keep out none, and one with an unlock stays`() throws {
         let user: UInt32 = 4_000_002
         let registry = try registry(of: user)

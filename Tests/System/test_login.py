@@ -122,6 +122,18 @@ def test_a_login_waits_at_most_two_and_a_half_seconds_for_a_daemon_that_is(how, 
     assert time.monotonic() - began < world.PATIENCE
 
 
+def test_a_login_while_the_daemon_starts_opens_the_keychain_until_its_end(login, daemon):
+    """As at a machine's start: the socket takes connections, and answers come too late."""
+    with world.stopped(daemon.pid):
+        shell = login()
+    world.wait_for(lambda: "“login”: unlocked" in shell.run("keychainctl status").text,
+                   "the keychain to open")
+    assert shell.run(ADD).status == 0 and shell.run(GET).text.strip() == "s3cret"
+    shell.close()
+    world.wait_for(lambda: world.as_user(ALICE[0], world.CONTROL, *GET.split()[1:]).returncode == 4,
+                   "the keychain to lock")
+
+
 def test_a_daemon_killed_in_the_middle_leaves_a_clear_word(login, daemon):
     shell = login()
     shell.run(ADD)

@@ -48,12 +48,14 @@ bool kc_session_is_open(pam_handle_t *pamh, uid_t uid) {
     return opened != NULL && opened->uid == uid;
 }
 
-// Returns 0, for a ticket of root's, where the daemon tells no number in time: the session is
-// reported all the same.
-static uint32_t ask_number(pam_handle_t *pamh, const struct kc_options *options, uid_t uid) {
+// Returns whether the daemon told the number of the user's worker, which is 0 where workers have
+// root's.
+static bool ask_number(pam_handle_t *pamh, const struct kc_options *options, uid_t uid,
+                       uint32_t *number) {
     const struct kc_login_frame question = {.verb = KC_LOGIN_NUMBER, .uid = uid};
     struct kc_answer answer = kc_tell(pamh, options, &question);
-    return answer.outcome == KC_ACCEPTED ? answer.number : 0;
+    *number = answer.number;
+    return answer.outcome == KC_ACCEPTED;
 }
 
 struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_options *options,
@@ -68,10 +70,10 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
     frame.password = kc_password_view(password);
     // The session is remembered first, since a ticket that is not remembered would never be
     // ended; without a ticket a session lives as long as its leader. It is remembered also where
-    // the daemon is absent, since the session's end must be reported all the same.
+    // the daemon is absent, since the session's end must be reported all the same. A daemon that is
+    // just starting tells no number in time: a ticket of root's would be refused then.
     struct opened *opened = remember(pamh, login);
-    if (opened != NULL) {
-        opened->number = ask_number(pamh, options, login->uid);
+    if (opened != NULL && ask_number(pamh, options, login->uid, &opened->number)) {
         opened->ticket = kc_ticket_create(login->uid, login->gid, opened->number);
         frame.ticket = opened->ticket;
     }

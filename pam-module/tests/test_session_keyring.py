@@ -122,12 +122,14 @@ def _(world):
         assert daemon.requests[1]["verb"] == "close"
 
 
-@test("close_session revokes the ticket also when the daemon is dead")
+@test("close_session revokes the ticket also when the daemon has died")
 def _(world):
     world.service(world.line("session"), "session required pam_permit.so")
-    lines = world.host("open", "keys", "close", "last-ticket")
-    check_ticket(lines)
-    assert lines_of(lines, "ticket")[1][1:] == ["gone"], lines
+    for number, owner in ((0, 0), (NUMBER, NUMBER)):
+        with FakeDaemon(world.socket, number=number, answer=lambda connection: connection.close()):
+            lines = world.host("open", "keys", "close", "last-ticket")
+        check_ticket(lines, owner=owner)
+        assert lines_of(lines, "ticket")[1][1:] == ["gone"], lines
 
 
 @test("close_session without open_session does nothing")
@@ -181,19 +183,30 @@ def _(world):
     assert len({request["ticket"] for request in daemon.requests}) == 3
 
 
-@test("without a number the ticket is root's: told as 0, refused, no answer, or no sense")
+@test("a login that is told no number has no ticket: refused, no answer, or no sense")
 def _(world):
     world.service(world.line("session"), "session required pam_permit.so")
     whole = number_is(NUMBER)
-    for number in (0, refused(6), refused(4), whole[:-1], whole[:-4] + b"\xff" * 4, b"\xff" * 64,
+    for number in (refused(6), refused(4), whole[:-1], whole[:-4] + b"\xff" * 4, b"\xff" * 64,
                    ACCEPTED, lambda connection: connection.sendall(whole[:5]), None):
         with FakeDaemon(world.socket, number=number) as daemon:
-            lines = world.host("open", "keys", "close")
+            lines = world.host("keys", "open", "keys", "close")
         assert codes(lines, "open", "close") == [SUCCESS, SUCCESS], (number, lines)
-        serial = check_ticket(lines)
-        assert daemon.asked == [ALICE]
-        assert [(r["verb"], r["ticket"]) for r in daemon.requests] == [
-            ("open", serial), ("close", serial)], number
+        assert lines_of(lines, "ticket") == [["none"]] * 2, (number, lines)
+        before, after = (key(words) for words in lines_of(lines, "keyring"))
+        assert before == after and daemon.asked == [ALICE]
+        assert [(r["verb"], r["ticket"]) for r in daemon.requests] == [("open", 0), ("close", 0)], number
+
+
+@test("a login that is told no number leaves the ticket of the session around it")
+def _(world):
+    world.service(world.line("session"), "session required pam_permit.so")
+    numbers = iter((number_is(NUMBER), refused(4)))
+    with FakeDaemon(world.socket, number=lambda connection: connection.sendall(next(numbers))) as daemon:
+        lines = world.host("open", "keys", "end", "child=open", "keys")
+    serial = check_ticket(lines, 0, NUMBER)
+    assert check_ticket(lines, 1, NUMBER) == serial
+    assert [request["ticket"] for request in daemon.requests] == [serial, 0]
 
 
 @test("tickets that ended do not use up the number's quota")
