@@ -7,20 +7,25 @@ internal import KeychainSecrets
 /// A program's end of a connection to the daemon.
 package final class ClientConnection: @unchecked Sendable {
     private static let connectSeconds = 2.0
+    /// keychaind accepts at once; the process that serves its user greets, and may have to be started
+    /// first, on a machine that is just starting.
+    private static let patience: Duration = .seconds(10)
 
     package let serverUser: UInt32
     private let descriptor: Descriptor
     private let stream: FrameStream
     private let maker = getpid()
 
-    /// If `requiredPeer` is given, the server must run as that user.
-    package init(path: String, requiredPeer: UInt32?) throws(SocketError) {
-        let deadline = ContinuousClock.now + .seconds(Self.connectSeconds)
+    /// If `requiredPeer` is given, the server must run as that user. Waits until the server greets.
+    package init(
+        path: String, requiredPeer: UInt32?, greetedWithin patience: Duration = patience
+    ) throws(SocketError) {
         let ourselves = kc_own_credentials()
-        descriptor = try SocketAddress.connect(path, deadline)
+        descriptor = try SocketAddress.connect(
+            path, ContinuousClock.now + .seconds(Self.connectSeconds))
         serverUser = try PeerCredentials(of: descriptor).user
         if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
-        let hello = try Self.hello(descriptor, deadline)
+        let hello = try Self.hello(descriptor, .now + patience)
         stream = FrameStream(
             descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
             nonce: hello.nonce)

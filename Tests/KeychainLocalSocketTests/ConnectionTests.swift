@@ -39,9 +39,11 @@ struct ConnectionTests {
 
     @Test func `a peer hears nothing before it is greeted`() throws {
         let path = path
-        let client = Background { try ClientConnection(path: path, requiredPeer: nil) }
+        let client = Background {
+            try ClientConnection(path: path, requiredPeer: nil, greetedWithin: .milliseconds(100))
+        }
         let connection = try ServerConnection(try listener.accept())
-        // Without the nonce it gives up after two seconds.
+        // Without the nonce it gives up.
         #expect(throws: SocketError.timedOut) { try client.value() }
         withExtendedLifetime(connection) {}
     }
@@ -246,8 +248,17 @@ struct ConnectionTests {
     @Test func `a server that never greets is given up`() throws {
         let path = path
         #expect(throws: SocketError.timedOut) {
-            try ClientConnection(path: path, requiredPeer: nil)
+            try ClientConnection(path: path, requiredPeer: nil, greetedWithin: .milliseconds(100))
         }
+    }
+
+    @Test func `a server that has just been started is waited for`() throws {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil).serverUser }
+        let connection = try ServerConnection(try listener.accept())
+        usleep(2_500_000)
+        try connection.greet()
+        #expect(try client.value() == geteuid())
     }
 
     @Test func `a server that greets otherwise is none of ours`() throws {
