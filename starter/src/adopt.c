@@ -39,6 +39,10 @@ static int make_folder(int parent, const char *name) {
     return open_folder(parent, name);
 }
 
+static bool is_of_numbers(uint32_t owner) {
+    return owner >= KC_START_NUMBER_FIRST && owner - KC_START_NUMBER_FIRST < KC_START_NUMBERS;
+}
+
 static bool is_known(const struct stat *facts, uint32_t number) {
     return facts->st_uid == 0 || facts->st_uid == number;
 }
@@ -57,22 +61,32 @@ static bool links_are_protected(void) {
 // ---- A folder's files --------------------------------------------------------------------------
 
 // Who gets a folder's files: `number`. `user` is for the log. Files of root's are given where
-// `takes_roots`.
+// `takes_roots`, those of all numbers where `takes_numbers`.
 struct adoption {
     uint32_t user;
     uint32_t number;
     bool takes_roots;
+    bool takes_numbers;
 };
+
+static bool takes(const struct stat *facts, const struct adoption *adoption) {
+    if (facts->st_uid == adoption->number) return true;
+    if (facts->st_uid == 0) return adoption->takes_roots;
+    return adoption->takes_numbers && is_of_numbers(facts->st_uid);
+}
 
 static enum kc_start_word adopt_file(int file, const char *name, const struct adoption *adoption) {
     struct stat facts;
     if (fstat(file, &facts) != 0) return fail(adoption->user, name);
     if (!S_ISREG(facts.st_mode)) return 0;
-    if (!is_known(&facts, adoption->number)) return 0;
     // A cut can leave one of the number's own with two names, the former and the new one.
     if (facts.st_uid == adoption->number && facts.st_gid == adoption->number) return 0;
+    if (!takes(&facts, adoption)) {
+        fprintf(stderr, "keychain-starter: user %u: %s stays uid %u's\n", adoption->user, name,
+                facts.st_uid);
+        return 0;
+    }
     if (facts.st_nlink > 1) return refuse("has several names", adoption->user, name);
-    if (facts.st_uid == 0 && !adoption->takes_roots) return 0;
     int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
     return fchownat(file, "", adoption->number, adoption->number, flags) == 0
                ? 0
@@ -131,8 +145,10 @@ static enum kc_start_word adopt_open(int folder, uint32_t user, uint32_t number)
     struct stat facts;
     if (fstat(folder, &facts) != 0) return fail(user, "a folder");
     if (!is_known(&facts, number)) return refuse("is another user's", user, "a folder");
-    bool takes_roots = facts.st_uid == 0 || links_are_protected();
-    const struct adoption adoption = {user, number, takes_roots};
+    // No number could put a file into a folder of root's: one of another number's is the user's,
+    // from a change of owners that a cut ended, after which another user got the number.
+    bool is_roots = facts.st_uid == 0;
+    const struct adoption adoption = {user, number, is_roots || links_are_protected(), is_roots};
     enum kc_start_word why = adopt_files(folder, &adoption);
     if (why != 0 || (facts.st_uid == number && facts.st_gid == number)) return why;
     return fchown(folder, number, number) == 0 ? 0 : fail(user, "a folder");
@@ -160,9 +176,7 @@ static bool open_to_pass(int folder) {
 
 static bool is_former(int folder, uint32_t number) {
     struct stat facts;
-    return fstat(folder, &facts) == 0 && facts.st_uid != number &&
-           facts.st_uid >= KC_START_NUMBER_FIRST &&
-           facts.st_uid - KC_START_NUMBER_FIRST < KC_START_NUMBERS;
+    return fstat(folder, &facts) == 0 && facts.st_uid != number && is_of_numbers(facts.st_uid);
 }
 
 // The folder is root's before it is emptied, so that its former number puts nothing into it

@@ -100,13 +100,15 @@ static bool files(void) {
     HOLDS(put("1000/a", 0, 0) && put("1000/b", NUMBER, 0) && put("1000/c", NUMBER, NUMBER));
     HOLDS(put("root", 0, 0) && symlinkat("../root", states, "1000/link") == 0);
     HOLDS(mkdirat(states, "1000/folder", 0700) == 0 && put("1000/folder/in", 0, 0));
-    HOLDS(mkfifoat(states, "1000/pipe", 0600) == 0 && put("1000/others", OTHER, OTHER));
-    HOLDS(adopt() == 0);
+    HOLDS(mkfifoat(states, "1000/pipe", 0600) == 0 && put("1000/others", USER, USER));
+    HOLDS(put("1000/former", OTHER, OTHER) && adopt() == 0);
     HOLDS(is_numbers("1000") && is_numbers("1000/a") && is_numbers("1000/b"));
     HOLDS(is_numbers("1000/c"));
     HOLDS(is_of("root", 0, 0) && is_of("1000/link", 0, 0) && is_of("1000/folder", 0, 0));
     HOLDS(is_of("1000/folder/in", 0, 0) && is_of("1000/pipe", 0, 0));
-    HOLDS(is_of("1000/others", OTHER, OTHER));
+    HOLDS(is_of("1000/others", USER, USER) && is_numbers("1000/former"));
+    // From here on the number can put files into the folder.
+    HOLDS(put("1000/later", OTHER, OTHER) && adopt() == 0 && is_of("1000/later", OTHER, OTHER));
     return true;
 }
 
@@ -209,7 +211,7 @@ IN_NEW_FOLDERS(passed_through)
 int main(void) {
     static const struct test tests[] = {
         {"folders that are missing are made, the number's and closed to others", test_made},
-        {"the number gets files of root's and its own, and nothing else", test_files},
+        {"the number gets files of root's, and in a folder of root's those of numbers", test_files},
         {"a folder of another user is refused", test_others_folders},
         {"a file with several names is refused, and stays whose it is", test_several_names},
         {"a file of the number's may have several names", test_own_with_several_names},
