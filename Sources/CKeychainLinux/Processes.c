@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -47,14 +48,14 @@ int kc_keep_capabilities(uint64_t kept) {
     return (int)syscall(SYS_capset, &head, has);
 }
 
-int kc_become(uint32_t number) {
+int kc_become(uint32_t number, uint32_t kept) {
     gid_t groups[NGROUPS_MAX];
     int count = getgroups(NGROUPS_MAX, groups);
-    size_t kept = 0;
-    if (count < 0) return -1;
+    bool has_kept = false;
     for (int index = 0; index < count; index++)
-        if (groups[index] != 0) groups[kept++] = groups[index];
-    if (setgroups(kept, groups) != 0 || setresgid(number, number, number) != 0) return -1;
+        if (groups[index] == kept) has_kept = true;
+    if (setgroups(has_kept ? 1 : 0, &kept) != 0 || setresgid(number, number, number) != 0)
+        return -1;
     return setresuid(number, number, number);
 }
 

@@ -59,11 +59,14 @@ package enum ProcessHardening {
         guard kc_keep_capabilities(mask) == 0 else { throw .system(errno) }
     }
 
-    /// Takes the number for user and group, with the further groups that this process has but root's, and
-    /// gives up all capabilities; with number zero the process stays root's. Must be called before there is
-    /// another thread.
+    /// Takes the number for user and group, and gives up all capabilities and all further groups but the
+    /// one, if it is not root's, from which /proc hides nothing; with number zero the process stays root's.
+    /// Must be called before there is another thread.
     package static func become(_ number: UInt32) throws(SystemError) {
-        if number != 0, kc_become(number) != 0 { throw .system(errno) }
+        let group = HiddenProcesses.found?.group ?? 0
+        // The last number is no group's.
+        let kept = group == 0 ? .max : group
+        if number != 0, kc_become(number, kept) != 0 { throw .system(errno) }
         try keepOnly([])
         // With a change of its user the kernel forgets that a process is not to be dumped.
         try apply()

@@ -139,6 +139,10 @@ def stopped(pid):
         os.kill(pid, signal.SIGCONT)
 
 
+# As a root shell of some distributions has.
+FURTHER_GROUPS = (0, 1, 4, 6)
+
+
 class Daemon:
     """keychaind, as installed, and the workers that it has, one for each user."""
 
@@ -157,7 +161,7 @@ class Daemon:
             command = ["bash", "-c", f'export LISTEN_PID=$$; exec "$@" {moves}', "bash", *command]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
-            pass_fds=descriptors, env={"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+            pass_fds=descriptors, extra_groups=FURTHER_GROUPS, env={"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
                                        **(environment or {})})
         try:
             wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,

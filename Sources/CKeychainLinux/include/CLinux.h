@@ -210,9 +210,9 @@ int kc_reap(int pidfd, int *code);
 int kc_exec_adding(const char *program, char *const argv[], const char *const added[],
                    size_t count);
 
-/// Takes the number for all user and group numbers, and of further groups all but root's stay. 0,
-/// else -1 with errno.
-int kc_become(uint32_t number);
+/// Takes the number for all user and group numbers. Of further groups `kept` stays, where this
+/// process has it. 0, else -1 with errno.
+int kc_become(uint32_t number, uint32_t kept);
 
 /// What ps(1) calls this process: 15 bytes of the name are kept.
 void kc_name_process(const char *name);

@@ -11,7 +11,7 @@ struct MachineExam {
     private static let runtimeFolder = "/run/keychain"
 
     private static let longestReply = 64
-    private static let longestMounts = 512 * 1024
+    private static let userMap = "/proc/self/uid_map"
     private static let longestMap = 4096
     private static let patience = 3.0
 
@@ -39,32 +39,33 @@ struct MachineExam {
         return program.finding(program: file ?? program.name, folder: Self.runtimeFolder)
     }
 
-    /// No worker has a right to see what /proc hides.
+    /// No worker has a right to see what /proc hides. One with a number of its own has not root's group.
     private var hiddenProcesses: Finding? {
-        let mounts = KernelFile.read("/proc/self/mountinfo", limit: Self.longestMounts) ?? []
-        guard let hiding = HiddenProcesses(mounts: String(decoding: mounts, as: UTF8.self)) else {
+        guard let hiding = HiddenProcesses.found, hiding.group != 0 || hasNumbers else {
             return nil
         }
         return Finding(
             .machine, .trouble,
             "/proc hides processes (\(hiding.option)): no program can be told from others",
-            remedy: hiding.group.map {
+            remedy: hiding.group.flatMap { $0 == 0 ? nil : $0 }.map {
                 """
                 systemctl edit keychaind.service keychain-worker@.service, with \
                 SupplementaryGroups=\($0) in [Service].
                 """
-            } ?? "Mount /proc without it, or with hidepid=invisible and gid=.")
+            } ?? "Mount /proc without it, or with hidepid=invisible and the gid= of a group.")
+    }
+
+    private var hasNumbers: Bool {
+        AdoptedNumbers.exist(in: KernelFile.read(Self.userMap, limit: Self.longestMap) ?? [])
     }
 
     private var workerNumbers: Finding? {
-        let path = "/proc/self/uid_map"
-        let map = KernelFile.read(path, limit: Self.longestMap) ?? []
-        guard !AdoptedNumbers.exist(in: map) else { return nil }
+        guard !hasNumbers else { return nil }
         let (first, last) = (AdoptedNumbers.range.lowerBound, AdoptedNumbers.range.upperBound)
         return Finding(
             .machine, .note,
             "keychain-worker has root's number for all users: the uids from \(first) to \(last)"
-                + " are missing here (\(path))",
+                + " are missing here (\(Self.userMap))",
             remedy: "Run the container with these uids and gids mapped.")
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import KeychainCommands
+@testable import KeychainLinuxSystem
 
 /// What `keychainctl doctor` makes of how /proc is mounted.
 @Suite struct HiddenProcessesTests {
@@ -15,13 +15,18 @@ import Testing
                 """)
     }
 
-    @Test(arguments: ["", ",hidepid=0", ",hidepid=invisible", ",gid=0,hidepid=2", ",gid=26"])
-    func `what hides nothing from root's group is no trouble`(_ options: String) {
+    @Test(arguments: ["", ",hidepid=0", ",hidepid=off", ",gid=26"])
+    func `what hides nothing is no trouble`(_ options: String) {
         #expect(hiding(options) == nil)
     }
 
+    @Test(arguments: [",hidepid=invisible", ",hidepid=1", ",gid=0,hidepid=2"])
+    func `root's group sees all where none is named`(_ options: String) throws {
+        #expect(try #require(hiding(options)).group == 0)
+    }
+
     @Test func `where one group sees all, it is named`() {
-        #expect(hiding(",gid=26,hidepid=invisible")?.group == "26")
+        #expect(hiding(",gid=26,hidepid=invisible")?.group == 26)
         #expect(hiding(",hidepid=1,gid=26")?.option == "hidepid=1")
     }
 
