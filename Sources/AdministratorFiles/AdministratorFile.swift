@@ -86,6 +86,10 @@ struct FileLine {
             throw FileMistake(
                 path: path, line: nil, words: "must be a file that only root can write")
         }
+        // Workers, which have no user's number and not root's, read it, too.
+        guard file.mode & 0o004 != 0 else {
+            throw FileMistake(path: path, line: nil, words: "must be readable by all (chmod a+r)")
+        }
         guard file.bytes.count <= longest else {
             throw FileMistake(path: path, line: nil, words: "is too long")
         }

@@ -2,4 +2,4 @@
 internal import KeychainUserPresence
 internal import KeyringStore
 
-extension SealedRecords: ProofKeyring {}
+extension SealedRecords: ProofRecords {}

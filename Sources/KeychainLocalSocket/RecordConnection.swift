@@ -31,6 +31,9 @@ package final class RecordConnection: Sendable {
         guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
     }
 
+    /// Has the kernel refuse what the other end passes, where the kernel can (Linux 6.16).
+    package func refuseDescriptors() { _ = kc_refuse_descriptors(descriptor.number) }
+
     /// Sends the record, with a descriptor if there is one, as soon as there is room for it.
     package func send(
         _ record: [UInt8], passing passed: Descriptor?, within time: Duration

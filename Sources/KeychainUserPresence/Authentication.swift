@@ -177,10 +177,10 @@ package final class SessionTrust: Sendable {
     private static let prefix = "trust:"
     private static let moment: UInt32 = 60
 
-    private let keyring: (any ProofKeyring)?
+    private let keyring: (any ProofRecords)?
     private let allowed: ShortLock<[UInt32: [Allowance]]>
 
-    init(keyring: (any ProofKeyring)?) {
+    init(keyring: (any ProofRecords)?) {
         self.keyring = keyring
         var kept: [UInt32: [Allowance]] = [:]
         if let keyring {
@@ -189,7 +189,7 @@ package final class SessionTrust: Sendable {
         allowed = ShortLock(kept)
     }
 
-    private static func recorded(_ user: UInt32, _ keyring: any ProofKeyring) -> [Allowance] {
+    private static func recorded(_ user: UInt32, _ keyring: any ProofRecords) -> [Allowance] {
         let names = (try? keyring.names(of: user)) ?? []
         return names.filter { $0.hasPrefix(prefix) }.compactMap { name in
             guard let record = keyring.read(name, of: user)?.releasedFromLockedMemory() else {

@@ -20,11 +20,11 @@ package final class EvidenceStore: Sendable {
 
     /// The programs that the user trusts for a session. This trust ends when proofs end.
     package let trust: SessionTrust
-    private let keyring: (any ProofKeyring)?
+    private let keyring: (any ProofRecords)?
     private let proofs: ShortLock<[UInt32: [Proof]]>
 
     /// Without a keyring proofs live as long as this process.
-    package init(keyring: (any ProofKeyring)?) {
+    package init(keyring: (any ProofRecords)?) {
         self.keyring = keyring
         trust = SessionTrust(keyring: keyring)
         var kept: [UInt32: [Proof]] = [:]
@@ -34,7 +34,7 @@ package final class EvidenceStore: Sendable {
         proofs = ShortLock(kept)
     }
 
-    private static func recorded(_ user: UInt32, _ keyring: any ProofKeyring) -> [Proof] {
+    private static func recorded(_ user: UInt32, _ keyring: any ProofRecords) -> [Proof] {
         let names = (try? keyring.names(of: user)) ?? []
         return names.filter { $0.hasPrefix(Proof.prefix) }.compactMap { name in
             guard let record = keyring.read(name, of: user) else { return nil }

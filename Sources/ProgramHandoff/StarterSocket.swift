@@ -27,7 +27,7 @@ package struct StarterSocket: ProgramStarter {
 
 /// What `keychaind` asks `keychain-starter` for on connections that are bound to no user, at a path:
 /// the compiler of policies, and a user's folders for a number.
-package struct AdoptingStarter: ProgramStarter {
+package struct UnboundStarter: ProgramStarter {
     private let path: String
     private let log: @Sendable (String) -> Void
     private var exchange: StarterExchange {

@@ -18,6 +18,8 @@ package final class AuditSockets: Sendable {
     /// A new connection for the user's records.
     package func connection(for user: UInt32) throws(SocketError) -> Descriptor {
         let (own, other) = try SocketPair.ofRecords()
+        // keychain-audit would close what came, in the one thread that serves all users.
+        RecordConnection(other).refuseDescriptors()
         let connection = try connected()
         do throws(SocketError) { try pass(other, user, on: connection) } catch {
             // A keychain-audit that is busy has not ended.

@@ -11,8 +11,8 @@ internal import WorkerHandoff
 /// the worker of its user. It reads of a connection who is at the other end, and of the PAM module's
 /// also which user it is about. A question for a worker's number it answers itself.
 package final class Dispatcher: Sendable {
-    /// The most connections at once that wait for the account directory, or whose peer has no
-    /// account; and the most logins that have not named their user yet.
+    /// The most connections at once that wait for the account directory, whose peer has no account, or
+    /// that ask for a number; and the most logins that have not named their user yet.
     private static let mostWaiting = 32
     private static let mostLogins = 64
     private static let stackBytes = 256 * 1024
@@ -25,6 +25,7 @@ package final class Dispatcher: Sendable {
     private let unknown = BoundedThreads(most: mostWaiting, stackBytes: stackBytes)
     private let strangers = BoundedThreads(most: mostWaiting, stackBytes: stackBytes)
     private let arriving = BoundedThreads(most: mostLogins, stackBytes: stackBytes)
+    private let asking = BoundedThreads(most: mostWaiting, stackBytes: stackBytes)
 
     package init(
         requests: Listener, logins: Listener, offers: Listener, accounts: AccountNames,
@@ -74,9 +75,13 @@ package final class Dispatcher: Sendable {
                     // Root's worker refuses what names no user.
                     let (user, asksNumber) =
                         LoginConnection.beginning(in: accepted.descriptor) ?? (0, false)
-                    if asksNumber { return tellNumber(of: user, accepted) }
-                    let about = PeerCredentials(pid: peer.pid, user: user, group: peer.group)
-                    dispatch(accepted, socket, about)
+                    if !asksNumber {
+                        let about = PeerCredentials(pid: peer.pid, user: user, group: peer.group)
+                        return dispatch(accepted, socket, about)
+                    }
+                    // Apart: it may wait for the account directory, for which no login waits.
+                    let hasRoom = asking.run { [self] in tellNumber(of: user, accepted) }
+                    if !hasRoom { accepted.refuse() }
                 }
                 if !hasRoom { accepted.refuse() }
             }
@@ -88,7 +93,8 @@ package final class Dispatcher: Sendable {
         guard let connection = try? LoginConnection(accepted.descriptor),
             case .number(user)? = try? connection.receive()
         else { return accepted.refuse() }
-        let number = accounts.has(user) ? workers.number(of: user) : nil
+        let isThere = accounts.isKnown(user) || accounts.has(user)
+        let number = isThere ? workers.number(of: user) : nil
         try? connection.reply(number.map { .number($0) } ?? .refused(.notAllowed))
     }
 
@@ -133,7 +139,9 @@ package final class Dispatcher: Sendable {
         }
         let connection = WorkerOrder.connection(socket, hasMachine: !orders.isEmpty)
         orders.append(Handover(connection, passing: accepted.descriptor))
-        workers.pass(PassedConnection(socket: accepted, orders: orders), to: peer.user)
+        let isLogin = socket == .logins
+        workers.pass(
+            PassedConnection(socket: accepted, orders: orders, isLogin: isLogin), to: peer.user)
     }
 }
 

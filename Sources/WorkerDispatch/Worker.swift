@@ -10,6 +10,8 @@ struct PassedConnection: Sendable {
     /// nil for a copy, of a connection that another worker serves.
     let socket: PassedSocket?
     let orders: [Handover]
+    /// It comes from the PAM module, and may skip a pause.
+    var isLogin = false
 }
 
 /// The reports by which a worker has all others told something: one every two seconds, by a worker
@@ -32,6 +34,9 @@ final class Worker: Sendable {
     /// The most connections of a user that no worker has taken yet: descriptors on their way count
     /// for root, and a worker that is stopped must not take them all.
     static let mostOnTheirWay = 16
+    /// Copies leave room for the user's own connections, and these for logins, while it starts.
+    private static let mostCopiesOnTheirWay = 8
+    private static let mostWithLogins = 24
     /// The most orders that wait for a worker's start.
     private static let mostWaiting = 512
     private static let patience: Duration = .seconds(5)
@@ -66,7 +71,7 @@ final class Worker: Sendable {
 
     let user: UInt32
     private let state: Mutex<State>
-    /// Signalled to end the pause before the start.
+    /// Signalled to end the pause.
     private let hurry = DispatchSemaphore(value: 0)
 
     init(_ user: UInt32, _ connections: [PassedConnection]) {
@@ -78,13 +83,15 @@ final class Worker: Sendable {
 
     /// Returns false where there is no room for it.
     func pass(_ connection: PassedConnection) -> Bool {
-        state.withLock { state in
+        let most = connection.socket == nil ? Self.mostCopiesOnTheirWay : Self.mostOnTheirWay
+        return state.withLock { state in
             guard case .running(let channel) = state.phase else {
-                guard state.connections.count < Self.mostOnTheirWay else { return false }
+                let most = connection.isLogin ? Self.mostWithLogins : most
+                guard state.connections.count < most else { return false }
                 state.connections.append(connection)
                 return true
             }
-            guard state.passed &- state.taken < UInt32(Self.mostOnTheirWay) else { return false }
+            guard state.passed &- state.taken < UInt32(most) else { return false }
             return Self.send(connection, channel, &state)
         }
     }
@@ -115,6 +122,9 @@ final class Worker: Sendable {
             }
         }
     }
+
+    /// Ends the pause before the start.
+    func startNow() { hurry.signal() }
 
     /// Whether it was started without a connection, and has had none since.
     var isForUpkeep: Bool { state.withLock { $0.passed == 0 && $0.connections.isEmpty } }

@@ -37,14 +37,15 @@ final class WorkerNumbers: Sendable {
 
     private let state: String
     private let runtime: String
-    private let starter: AdoptingStarter
+    private let starter: UnboundStarter
     private let isMapped: Bool
     /// The number of each user whose folders were adopted since keychaind started.
     private let adopted = Mutex<[UInt32: UInt32]>([:])
-    /// One user after the other, so that no number is given twice.
+    /// One user after the other, so that no number is given twice. The account directory is asked before:
+    /// one that hangs must delay no other user.
     private let giving = Mutex(())
 
-    init(state: String, runtime: String, starter: AdoptingStarter) {
+    init(state: String, runtime: String, starter: UnboundStarter) {
         self.state = state
         self.runtime = runtime
         self.starter = starter
@@ -53,19 +54,34 @@ final class WorkerNumbers: Sendable {
     }
 
     /// The number of the user's worker, whose folders belong to it from now on. Zero where this machine, as
-    /// a container, has no such numbers: workers have root's then.
-    func number(of user: UInt32) throws(Failure) -> UInt32 {
+    /// a container, has no such numbers: workers have root's then. No worker of the `served` users has the
+    /// number, wherever their folders have gone meanwhile.
+    func number(of user: UInt32, besides served: Set<UInt32>) throws(Failure) -> UInt32 {
         guard isMapped else { return 0 }
         if let known = adopted.withLock({ $0[user] }), isOwner(known, of: user) { return known }
-        return try giving.withLock { _ throws(Failure) in
-            let number = try chosen(for: user)
-            let (state, runtime) = try folders()
-            do throws(StarterError) {
-                try starter.adopt(user, number, state: state, runtime: runtime)
-            } catch { throw .starter(error) }
-            adopted.withLock { $0[user] = number }
-            return number
+        var accounts: Set<UInt32> = []
+        while true {
+            let number = try chosen(for: user, served, accounts)
+            if !isOwner(number, of: user), Account.name(of: number) != nil {
+                accounts.insert(number)
+                continue
+            }
+            let isGiven = try giving.withLock { _ throws(Failure) in
+                // Another user may have got it meanwhile.
+                guard try chosen(for: user, served, accounts) == number else { return false }
+                try give(number, to: user)
+                return true
+            }
+            if isGiven { return number }
         }
+    }
+
+    private func give(_ number: UInt32, to user: UInt32) throws(Failure) {
+        let (state, runtime) = try folders()
+        do throws(StarterError) {
+            try starter.adopt(user, number, state: state, runtime: runtime)
+        } catch { throw .starter(error) }
+        adopted.withLock { $0[user] = number }
     }
 
     private func folders() throws(Failure) -> (state: Descriptor, runtime: Descriptor) {
@@ -78,9 +94,16 @@ final class WorkerNumbers: Sendable {
         FileStatus(folder(user))?.owner == number
     }
 
-    private func chosen(for user: UInt32) throws(Failure) -> UInt32 {
+    /// The number that the user has; else the first that no other user has, nor an account.
+    private func chosen(
+        for user: UInt32, _ served: Set<UInt32>, _ accounts: Set<UInt32>
+    ) throws(Failure) -> UInt32 {
         let owner = FileStatus(folder(user))?.owner ?? 0
         var taken: [UInt32: UInt32] = [:]
+        for (other, number) in adopted.withLock({ $0 })
+        where other != user && served.contains(other) {
+            taken[number] = other
+        }
         for other in FolderNames.all(in: state).compactMap({ UInt32($0) }) where other != user {
             if let owner = FileStatus(folder(other))?.owner { taken[owner] = other }
         }
@@ -94,7 +117,7 @@ final class WorkerNumbers: Sendable {
         let count = UInt32(AdoptedNumbers.range.count)
         for step in 0..<count {
             let number = AdoptedNumbers.range.lowerBound + (user % count + step) % count
-            if taken[number] == nil && Account.name(of: number) == nil { return number }
+            if taken[number] == nil && !accounts.contains(number) { return number }
         }
         throw .noneFree
     }

@@ -57,10 +57,33 @@ package final class Workers: Sendable {
         }
     }
 
+    /// The failures of one user's workers that followed each other, none of which had lasted.
+    private struct Failures {
+        var count = 0
+        /// No worker is started before. Seconds after the latest failure: 0, 1, 2, 4 … 300. So a user who
+        /// ends the own worker guesses no faster than the pauses after wrong guesses allow.
+        var pauseEnds = ContinuousClock.now
+        /// A login has been served before the pause was over. One is, as most failures are no user's
+        /// doing; a user who guesses can log in any number of times.
+        var hasSkippedPause = false
+
+        mutating func countOne() {
+            if pauseEnds.duration(to: .now) >= lasting { self = Failures() }
+            count += 1
+            let seconds = count < 2 ? 0 : min(1 << min(count - 2, 10), longestPause)
+            pauseEnds = .now + .seconds(seconds)
+        }
+
+        mutating func pause(forLogin isLogin: Bool) -> Duration {
+            let left = max(.zero, ContinuousClock.now.duration(to: pauseEnds))
+            guard isLogin, !hasSkippedPause, left > .zero else { return left }
+            hasSkippedPause = true
+            return .zero
+        }
+    }
     private struct State {
         var workers: [UInt32: Worker] = [:]
-        /// How often the user's worker has failed since it last lasted.
-        var failures: [UInt32: Int] = [:]
+        var failures: [UInt32: Failures] = [:]
         /// Users with connections.
         var busy: Set<UInt32> = []
         var isEnding = false
@@ -87,7 +110,7 @@ package final class Workers: Sendable {
     private let waiting = DispatchQueue(label: "workers", attributes: .concurrent)
 
     package init(
-        _ plan: Plan, vaultKeys: VaultKeys, sockets: Sockets, starter: AdoptingStarter
+        _ plan: Plan, vaultKeys: VaultKeys, sockets: Sockets, starter: UnboundStarter
     ) throws(SystemError) {
         self.plan = plan
         numbers = WorkerNumbers(
@@ -113,7 +136,7 @@ package final class Workers: Sendable {
 
     /// The number of the user's worker, to which tickets of the user's logins are to belong; nil where
     /// there is none.
-    func number(of user: UInt32) -> UInt32? { try? numbers.number(of: user) }
+    func number(of user: UInt32) -> UInt32? { try? numbers.number(of: user, besides: users) }
 
     // MARK: Connections
 
@@ -122,6 +145,11 @@ package final class Workers: Sendable {
     func pass(_ connection: PassedConnection, to user: UInt32) {
         guard let worker = worker(of: user, with: connection) else { return }
         if !worker.pass(connection) { connection.socket?.refuse() }
+        if connection.isLogin, pause(of: user, forLogin: true) == .zero { worker.startNow() }
+    }
+
+    private func pause(of user: UInt32, forLogin isLogin: Bool) -> Duration {
+        state.withLock { $0.failures[user]?.pause(forLogin: isLogin) } ?? .zero
     }
 
     /// Starts the user's worker where there is none, to look after the user's files.
@@ -136,14 +164,15 @@ package final class Workers: Sendable {
     /// The user's worker; nil where it is new and gets the connection as it starts, or where
     /// keychaind ends.
     private func worker(of user: UInt32, with connection: PassedConnection?) -> Worker? {
-        let (known, new) = state.withLock { state -> (Worker?, Worker?) in
-            if let known = state.workers[user] { return (known, nil) }
-            guard !state.isEnding else { return (nil, nil) }
+        let (known, new, pause) = state.withLock { state -> (Worker?, Worker?, Duration) in
+            if let known = state.workers[user] { return (known, nil, .zero) }
+            guard !state.isEnding else { return (nil, nil, .zero) }
             let new = Worker(user, connection.map { [$0] } ?? [])
             state.workers[user] = new
-            return (nil, new)
+            let isLogin = connection?.isLogin ?? false
+            return (nil, new, state.failures[user]?.pause(forLogin: isLogin) ?? .zero)
         }
-        if let new { start(new, after: .zero) }
+        if let new { start(new, after: pause) }
         return known
     }
 
@@ -151,7 +180,7 @@ package final class Workers: Sendable {
         let user = worker.user
         worker.start(at: socket, after: pause) { [self] in
             var beginning = WorkerOrder.Beginning(user: user)
-            do { beginning.number = try numbers.number(of: user) } catch {
+            do { beginning.number = try numbers.number(of: user, besides: users) } catch {
                 plan.log("the keychains of uid \(user) can't be served: \(error)")
                 return nil
             }
@@ -170,19 +199,19 @@ package final class Workers: Sendable {
         let user = worker.user
         turns.endAll(of: user)
         for errands in [connecting, finding] { errands.forget(user) }
-        let (next, pause) = state.withLock { state -> (Worker?, Int) in
+        let (next, pause) = state.withLock { state -> (Worker?, Duration) in
             state.workers[user] = nil
             state.busy.remove(user)
-            if end.wasTold || end.lasted >= Self.lasting { state.failures[user] = nil }
-            if !end.wasTold { state.failures[user, default: 0] += 1 }
-            let failures = state.failures[user] ?? 0
+            if end.lasted >= Self.lasting { state.failures[user] = nil }
+            if !end.wasTold { state.failures[user, default: Failures()].countOne() }
             // One that failed may have left keychains open, which are to be locked in time.
             let isNeeded =
                 !end.connections.isEmpty || (!end.wasTold && vaultKeys.key(of: user) != nil)
-            guard isNeeded, !state.isEnding else { return (nil, 0) }
+            guard isNeeded, !state.isEnding else { return (nil, .zero) }
             let next = Worker(user, end.connections)
             state.workers[user] = next
-            return (next, Self.pause(after: failures))
+            let hasLogin = end.connections.contains(where: \.isLogin)
+            return (next, state.failures[user]?.pause(forLogin: hasLogin) ?? .zero)
         }
         acknowledgements.ended(user)
         if next == nil { for connection in end.connections { connection.socket?.refuse() } }
@@ -191,13 +220,7 @@ package final class Workers: Sendable {
             plan.log("the worker of uid \(user) ended by itself (\(why))")
         }
         guard let next else { return }
-        start(next, after: .seconds(pause))
-    }
-
-    /// Seconds before the next start: 0, 1, 2, 4 … 300. So a user who ends the own worker guesses no
-    /// faster than the pauses after wrong guesses allow.
-    private static func pause(after failures: Int) -> Int {
-        failures < 2 ? 0 : min(1 << min(failures - 2, 10), longestPause)
+        start(next, after: pause)
     }
 
     // MARK: What workers report

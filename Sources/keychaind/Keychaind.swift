@@ -87,7 +87,7 @@ struct Keychaind: ParsableCommand {
         _ = try LockingBounds.file(LockingBounds.path)
         _ = try RenamedAccounts.file(RenamedAccounts.path)
         let audit = AuditSockets(path: runtimeFolder + "/" + ServiceFolder.auditSocket)
-        let starter = AdoptingStarter(
+        let starter = UnboundStarter(
             path: runtimeFolder + "/" + ServiceFolder.starterSocket, log: log)
         let workers = try workers(programs, inherited, audit, starter, log)
         let records = AuditLog(
@@ -129,7 +129,7 @@ struct Keychaind: ParsableCommand {
 
     private func workers(
         _ programs: Programs, _ inherited: [(name: String, descriptor: Int32)],
-        _ audit: AuditSockets, _ starter: AdoptingStarter,
+        _ audit: AuditSockets, _ starter: UnboundStarter,
         _ log: @escaping @Sendable (String) -> Void
     ) throws -> Workers {
         var plan = Workers.Plan(
@@ -159,7 +159,7 @@ struct Keychaind: ParsableCommand {
     }
 
     private func loader(
-        _ programs: Programs, _ taker: any PolicyTaker, _ starter: AdoptingStarter,
+        _ programs: Programs, _ taker: any PolicyTaker, _ starter: UnboundStarter,
         _ log: @escaping @Sendable (String) -> Void
     ) -> PolicyLoader {
         PolicyLoader(

@@ -193,7 +193,7 @@ import Testing
         let (one, other) = try SocketPair.ofRecords()
         return try answered(by: replies) { path in
             do throws(StarterError) {
-                try AdoptingStarter(path: path) { _ in }.adopt(
+                try UnboundStarter(path: path) { _ in }.adopt(
                     1000, number, state: one, runtime: other)
             } catch { return error }
             return nil

@@ -204,6 +204,18 @@ def test_bounds_that_can_t_be_understood_change_nothing_and_are_told(shell, daem
     assert is_open(shell)
 
 
+def test_bounds_that_workers_could_not_read_change_nothing_and_are_told(shell, daemon, bounds):
+    bounds("lock-after 1h\n")
+    BOUNDS.chmod(0o600)
+    BOUNDS.write_text("lock-after 8h\n")
+    world.wait_for(lambda: "locking.conf: can't be read" in daemon.log(), "a worker to say so")
+    assert status(shell)["settings"]["lockAfter"] == 3600
+    daemon.stop()
+    daemon.start()
+    assert daemon.process.wait(world.PATIENCE) == 1
+    assert "locking.conf: must be readable by all (chmod a+r)" in daemon.log()
+
+
 def test_bounds_that_others_could_have_written_are_none(daemon, bounds):
     daemon.stop()
     BOUNDS.write_text("lock-after 1h\n")

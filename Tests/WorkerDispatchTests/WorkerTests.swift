@@ -2,13 +2,13 @@
 import Dispatch
 import Glibc
 import KeychainLinuxSystem
-import KeychainLocalSocket
 import LoginManager
 import Synchronization
 import SystemTestSupport
 import Testing
 import WorkerHandoff
 
+@testable import KeychainLocalSocket
 @testable import WorkerDispatch
 
 /// keychaind's side of a worker, with the test as the worker. The socket's peer must be root's.
@@ -35,7 +35,12 @@ import WorkerHandoff
     deinit { listener.shutDown() }
 
     private func start(_ supplies: [WorkerOrder] = [.started]) throws -> RecordConnection {
-        worker.start(at: folder("worker.sock"), after: .zero) {
+        begin(supplies)
+        return try RecordConnection(accepted: try listener.accept())
+    }
+
+    private func begin(_ supplies: [WorkerOrder] = [.started], after pause: Duration = .zero) {
+        worker.start(at: folder("worker.sock"), after: pause) {
             supplies.map { Handover($0) }
         } handle: { [reports] report, _ in
             reports.add(report)
@@ -43,13 +48,19 @@ import WorkerHandoff
             ends.add((end.wasTold, end.connections.count))
             ended.signal()
         }
-        return try RecordConnection(accepted: try listener.accept())
     }
 
     private func connection() throws -> PassedConnection {
         let (one, _) = try SocketPair.ofStreams()
+        let socket = PassedSocket(dup(one.number))
         return PassedConnection(
-            socket: nil, orders: [Handover(.connection(.requests), passing: one)])
+            socket: socket, orders: [Handover(.connection(.requests), passing: socket.descriptor)])
+    }
+
+    private func copy() throws -> PassedConnection {
+        let (one, _) = try SocketPair.ofStreams()
+        return PassedConnection(
+            socket: nil, orders: [Handover(.machineConnection, passing: one)])
     }
 
     private func order(_ connection: RecordConnection) throws -> (WorkerOrder, Descriptor?) {
@@ -95,6 +106,32 @@ import WorkerHandoff
         try say(.took, on: process)
         wait { (try? worker.pass(connection())) == true }
         #expect(!worker.pass(try connection()))
+    }
+
+    @Test func `copies of other users' connections leave room for the own ones`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        while worker.pass(try copy()) {}
+        for _ in 0..<Worker.mostOnTheirWay / 2 { #expect(worker.pass(try connection())) }
+        #expect(!worker.pass(try connection()))
+        try say(.took, on: process)
+        wait { (try? worker.pass(connection())) == true }
+        #expect(!worker.pass(try copy()))
+    }
+
+    @Test func `a login has room beside sixteen connections, and can end the pause before a start`()
+        throws
+    {
+        begin(after: .seconds(600))
+        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection())) }
+        #expect(!worker.pass(try connection()))
+        var login = try connection()
+        login.isLogin = true
+        #expect(worker.pass(login))
+        worker.startNow()
+        #expect(try order(RecordConnection(accepted: try listener.accept())).0 == .started)
     }
 
     @Test func `one that has nothing to do ends, unless a connection is on its way`() throws {

@@ -7,7 +7,7 @@ import KeychainSecrets
 import Testing
 
 /// Keys as the kernel would keep them, without a kernel.
-private final class KeyringInMemory: ProofKeyring {
+private final class KeyringInMemory: ProofRecords {
     private struct Key: Hashable {
         let user: UInt32
         let name: String
@@ -44,7 +44,7 @@ private final class KeyringInMemory: ProofKeyring {
 }
 
 /// What was proven, in a keyring that outlives the service.
-@Suite struct ProofKeyringTests {
+@Suite struct ProofRecordsTests {
     private let keyring = KeyringInMemory()
     private let git = Program("/usr/bin/git", process: 10)
     private var user: UInt32 { git.caller.user }

@@ -3,7 +3,7 @@ package import KeychainModel
 package import KeychainSecrets
 
 /// Storage in which proofs outlive the process, and end with the boot.
-package protocol ProofKeyring: Sendable {
+package protocol ProofRecords: Sendable {
     /// The users of whom something is kept.
     func users() -> [UInt32]
     /// The names of what is kept for a user.
