@@ -65,10 +65,17 @@ final class WorkerSupplies: Sendable {
         return all
     }
 
-    /// logind is there, and these screens are locked.
+    /// logind is there, and these screens are locked. One order for all of them: a socket may not hold as
+    /// many orders as one user can have sessions. Where there is no room for them, logind counts as absent.
     static func presence(_ lockedScreens: Set<String>, id: UInt32) -> [Handover] {
-        lockedScreens.sorted().map { Handover(.screenWasLocked($0)) }
-            + [Handover(.event(id: id, .present(lockedScreens: [])))]
+        let names = Array(lockedScreens.sorted().joined(separator: "\n").utf8)
+        guard let memory = try? SealedMemory.make("keychain:locked-screens", bytes: names) else {
+            return [Handover(.event(id: id, .absent))]
+        }
+        return [
+            Handover(.lockedScreens, passing: memory),
+            Handover(.event(id: id, .present(lockedScreens: []))),
+        ]
     }
 
     // MARK: What changes

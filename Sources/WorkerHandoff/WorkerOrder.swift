@@ -37,8 +37,9 @@ package enum WorkerOrder: Sendable, Equatable {
     case policy(UInt32)
     /// With what is told of the policies that are in force from now on. Is acknowledged.
     case policyReport(id: UInt32, isDegraded: Bool)
-    /// The session's screen is locked; belongs to the `event` that logind is there.
-    case screenWasLocked(String)
+    /// With the names of the sessions whose screens are locked, in sealed memory, a line each; belongs to
+    /// the `event` that logind is there.
+    case lockedScreens
     /// Is acknowledged where the number is not zero.
     case event(id: UInt32, LoginManagerEvent)
     /// Whether several users have connections.
@@ -84,7 +85,7 @@ package enum WorkerOrder: Sendable, Equatable {
         case .policy(let number): WorkerRecord(7, value: number)
         case .policyReport(let id, let isDegraded):
             WorkerRecord(8, id: id, value: isDegraded ? 1 : 0)
-        case .screenWasLocked(let session): WorkerRecord(9, text: session)
+        case .lockedScreens: WorkerRecord(9)
         case .event(let id, let event):
             WorkerRecord(
                 10, id: id, user: event.leavingUser, value: event.number, text: event.session)
@@ -128,7 +129,7 @@ package enum WorkerOrder: Sendable, Equatable {
         case 6: return .credential(record.text)
         case 7: return .policy(record.value)
         case 8: return .policyReport(id: record.id, isDegraded: record.value != 0)
-        case 9: return .screenWasLocked(record.text)
+        case 9: return .lockedScreens
         case 10:
             guard
                 let event = LoginManagerEvent(

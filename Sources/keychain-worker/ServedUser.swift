@@ -23,7 +23,7 @@ internal import WorkerHandoff
 final class ServedUser: Sendable {
     private static let keyBytes = SealingKey.byteCount
     private static let longestSecret = 4096
-    private static let longestReport = 1 << 20
+    private static let longestText = 1 << 20
     /// One that was started to look after files, and has had no connection, stays no longer.
     private static let upkeepLasts: Duration = .seconds(2)
 
@@ -225,8 +225,9 @@ final class ServedUser: Sendable {
         case .machineConnection:
             took()
             if let end = takeWay(), let passed { daemon.serveMachine(end, for: passed) }
-        case .screenWasLocked(let session):
-            lockedScreens.withLock { _ = $0.insert(session) }
+        case .lockedScreens:
+            let names = text(passed).split(separator: "\n").map(String.init)
+            lockedScreens.withLock { $0 = Set(names) }
         case .event(let id, let event): hear(event, id, daemon)
         case .policy(let number):
             newPolicy.withLock { $0.pending = passed.map { ($0, number) } }
@@ -289,9 +290,12 @@ final class ServedUser: Sendable {
                 policy.use(bundle, PolicyRevision(hash: hash, number: pending.number))
             } catch { log.write("policies that keychaind passed make no sense (\(error))", .error) }
         }
-        let text = report.flatMap { SealedMemory.bytes(in: $0, limit: Self.longestReport) } ?? []
-        policy.tell(
-            PolicyReport(isDegraded: isDegraded, text: String(decoding: text, as: UTF8.self)))
+        policy.tell(PolicyReport(isDegraded: isDegraded, text: text(report)))
+    }
+
+    private func text(_ memory: Descriptor?) -> String {
+        let bytes = memory.flatMap { SealedMemory.bytes(in: $0, limit: Self.longestText) } ?? []
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Reports

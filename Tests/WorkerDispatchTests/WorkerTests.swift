@@ -108,6 +108,22 @@ import WorkerHandoff
         #expect(!worker.pass(try connection()))
     }
 
+    @Test func `one that reads nothing yet is told of any number of locked screens`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        let names = Set((0..<4000).map { "c\($0)" })
+        worker.tell(WorkerSupplies.presence(names, id: 0))
+        let (told, memory) = try order(process)
+        #expect(told == .lockedScreens)
+        let sealed = try #require(memory)
+        let bytes = try #require(SealedMemory.bytes(in: sealed, limit: 1 << 20))
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        #expect(Set(lines.map(String.init)) == names)
+        #expect(try order(process).0 == .event(id: 0, .present(lockedScreens: [])))
+    }
+
     @Test func `copies of other users' connections leave room for the own ones`() throws {
         let process = try start()
         _ = try order(process)

@@ -14,7 +14,7 @@ import Testing
         .begin(beginning(number: 0x7B00_0003)),
         .stateFolder("/var/lib/keychain"), .runtimeFolder("/run/keychain"), .deviceKey,
         .vaultKey(.descriptorStore), .vaultKey(.file), .credential("work"), .policy(7),
-        .policyReport(id: 3, isDegraded: true), .screenWasLocked("c2"),
+        .policyReport(id: 3, isDegraded: true), .lockedScreens,
         .event(id: 0, .present(lockedScreens: [])), .event(id: 0, .absent),
         .event(id: 0, .lockRequested(session: "c2")),
         .event(id: 0, .screen(session: "c2", isLocked: true)),
