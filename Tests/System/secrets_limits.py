@@ -67,17 +67,18 @@ def calls():
     calls.search(peers[0], PER_PEER + 3)
     calls.await_ends(6)
     expect(calls.ended, [REFUSED] * 6, "calls of a program beyond 64")
+    # One more on each connection: once it is refused, those before it are under way.
     for peer in peers[1:4]:
-        calls.search(peer, PER_PEER)
-    calls.await_ends(6)
-    expect(calls.ended, [REFUSED] * 6, "256 calls of a program")
+        calls.search(peer, PER_PEER + 1)
+    calls.await_ends(9)
+    expect(calls.ended, [REFUSED] * 9, "256 calls of a program")
     calls.search(peers[4], 1)
     calls.search(peers[0], 1)
-    calls.await_ends(8)
-    expect(calls.ended, [REFUSED] * 8, "calls beyond 256")
+    calls.await_ends(11)
+    expect(calls.ended, [REFUSED] * 11, "calls beyond 256")
     print("<full>", flush=True)
     calls.await_ends(calls.sent)
-    expect(calls.ended[8:], [None] * (UNKNOWN + PER_PROGRAM), "what was taken")
+    expect(calls.ended[11:], [None] * (UNKNOWN + PER_PROGRAM), "what was taken")
     peers[5].search(none="such")
 
 
@@ -149,9 +150,10 @@ def busy(count):
     print("<ready>", flush=True)
     input()
     calls = Calls()
+    # One more on each connection: once it is refused, those before it are under way.
     for peer in peers:
-        calls.search(peer, min(int(count) - calls.sent, PER_PEER))
-    calls.await_ends(0)
+        calls.search(peer, min(int(count), PER_PEER) + (int(count) > 1))
+    calls.await_ends(len(peers), moment=0)
     refused = len(calls.ended)
     expect(calls.ended, [REFUSED] * refused, "what is refused")
     print(f"<{refused}>", flush=True)

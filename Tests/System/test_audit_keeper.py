@@ -382,10 +382,14 @@ def speak():
 
 
 def test_it_waits_for_no_worker_that_has_ended(keeper):
-    keeper.start()
-    before = time.monotonic()
-    assert keeper.run("first.append()", OTHERS) == "written"
-    assert keeper.ended() == 0 and time.monotonic() - before < 1.9
+    def lasted():
+        keeper.start()
+        word, last = keeper.run("[first.append(), time.monotonic()]", "import time; " + OTHERS)
+        assert word == "written" and keeper.ended() == 0
+        return time.monotonic() - last
+
+    # One that waits takes two seconds each time.
+    assert any(lasted() < 1.9 for _ in range(3))
 
 
 def test_what_a_worker_sent_is_written_though_it_has_ended_and_heard_no_reply(keeper):

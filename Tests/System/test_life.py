@@ -236,6 +236,9 @@ def seen(tmp_path_factory):
             down = each(Person.seen)
             each(Person.leave)
             daemon.start()
+            # The module waits two seconds, which six workers that start at once may take.
+            for person in people:
+                daemon.worker(person.name, start=True)
             each(Person.enter)
             words, up = each(Person.words), each(Person.seen)
             daemon.restart()

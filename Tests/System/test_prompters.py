@@ -148,8 +148,17 @@ def test_three_questions_wait_behind_the_one_that_is_shown_and_a_fifth_is_refuse
     terminal.prompter("slow", ALICE[1])
     for name in "ABCDE":
         terminal.asks(f"read:bank:{name}", after="&")
-    heard = [word for word in (terminal.heard() for _ in range(9)) if word != "<asked>"]
-    assert sorted(heard) == [TOO_MANY] + ["<s3cret>"] * 4 and heard[0] == TOO_MANY
+    heard = []
+    while TOO_MANY not in heard:
+        heard.append(terminal.heard())
+    assert set(heard) <= {"<asked>", TOO_MANY}
+    answers = world.TOOLS / "answers"
+    answers.touch()
+    try:
+        heard += [terminal.heard() for _ in range(9 - len(heard))]
+    finally:
+        answers.unlink()
+    assert sorted(word for word in heard if word != "<asked>") == [TOO_MANY] + ["<s3cret>"] * 4
 
 
 def test_wrong_answers_slow_down_all_that_follow_and_a_right_one_does_not(terminal, patient):

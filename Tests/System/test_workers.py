@@ -211,7 +211,7 @@ def test_one_that_is_killed_again_and_again_is_started_after_longer_and_longer_p
         assert reads(shells[1]) == "of-bob"
         assert time.monotonic() - began < SOON
         assert reads(shells[0]) == "of-alice"
-    assert pauses[-1] > 3 and pauses[-1] > pauses[0] + 2, pauses
+    assert pauses[-1] > 3 and pauses[-1] > min(pauses[:2]) + 2, pauses
 
 
 def test_one_that_is_killed_while_nothing_is_open_waits_too_and_a_login_waits_for_none_of_it(
@@ -222,12 +222,14 @@ def test_one_that_is_killed_while_nothing_is_open_waits_too_and_a_login_waits_fo
         assert world.as_user(ALICE[0], world.CONTROL, "list-keychains").returncode == 0
         pauses.append(time.monotonic() - began)
         daemon.kill_worker(ALICE[0])
-    assert pauses[-1] > 3 and pauses[-1] > pauses[0] + 2, pauses
-    # The next pause is one of eight seconds.
+    assert pauses[-1] > 3 and pauses[-1] > min(pauses[:2]) + 2, pauses
+    world.as_user(ALICE[0], world.CONTROL, "list-keychains")
+    daemon.kill_worker(ALICE[0])
+    # The next pause is one of sixteen seconds.
     began = time.monotonic()
     shell = login()
     assert "“login”: unlocked" in shell.run("keychainctl status").text
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 14
 
 
 def test_one_that_hangs_keeps_no_other_user_waiting(shells, login, program, daemon):
