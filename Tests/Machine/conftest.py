@@ -22,6 +22,8 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def packages_disk():
+    # A test that is made again may have fixtures of a session made again, too.
+    shutil.rmtree(WORK, ignore_errors=True)
     folder = WORK / "packages"
     folder.mkdir(parents=True)
     for package in PACKAGES.glob("*.deb"):
