@@ -10,6 +10,14 @@ package enum ProcessDescriptor {
         let number = kc_pidfd_open(id)
         return number >= 0 ? Descriptor(owning: number) : nil
     }
+
+    /// Whether the process ends within the time.
+    package static func ends(_ process: Descriptor, within time: Duration) -> Bool {
+        (try? Wait.until(Wait.input, process.number, deadline: .now + time)) != nil
+    }
+
+    /// Ends it, where this process may.
+    package static func kill(_ process: Descriptor) { _ = kc_pidfd_kill(process.number, SIGKILL) }
 }
 
 /// The time since boot, including sleep: the clock of processes' start times.

@@ -8,7 +8,7 @@ enum StartRecord {
     enum Reply: Equatable {
         case started
         case ended(ExitStatus)
-        /// The connection is bound, or the folders are adopted.
+        /// The connection is bound, the folders are adopted, or the process has been told to end.
         case done
         case noService
         case busy
@@ -53,6 +53,14 @@ enum StartRecord {
         var bytes = [UInt8](repeating: 0, count: Int(KC_START_REQUEST_MAX))
         // Safe: as above.
         let count = unsafe kc_start_encode_adopt(user, number, &bytes)
+        return try whole(bytes, count)
+    }
+
+    /// Ends a process of a number's. Throws `.badRequest` for one outside of the range.
+    static func end(user: UInt32, number: UInt32) throws(StarterError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(KC_START_REQUEST_MAX))
+        // Safe: as above.
+        let count = unsafe kc_start_encode_end(user, number, &bytes)
         return try whole(bytes, count)
     }
 

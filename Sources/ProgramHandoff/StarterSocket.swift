@@ -26,7 +26,7 @@ package struct StarterSocket: ProgramStarter {
 }
 
 /// What `keychaind` asks `keychain-starter` for on connections that are bound to no user, at a path:
-/// the compiler of policies, and a user's folders for a number.
+/// the compiler of policies, a user's folders for a number, and the end of a worker.
 package struct UnboundStarter: ProgramStarter {
     private let path: String
     private let log: @Sendable (String) -> Void
@@ -54,7 +54,16 @@ package struct UnboundStarter: ProgramStarter {
         _ user: UInt32, _ number: UInt32, state: Descriptor, runtime: Descriptor
     ) throws(StarterError) {
         let record = try StartRecord.adopt(user: user, number: number)
-        try exchange.adopt(record, passing: [state, runtime], "the folders of user \(user)")
+        try exchange.perform(
+            record, passing: [state, runtime], "give the folders of user \(user) away")
+    }
+
+    /// Ends a process of the number's, by its pidfd.
+    package func end(
+        _ process: Descriptor, of user: UInt32, _ number: UInt32
+    ) throws(StarterError) {
+        let record = try StartRecord.end(user: user, number: number)
+        try exchange.perform(record, passing: [process], "end the worker of user \(user)")
     }
 }
 
@@ -92,14 +101,15 @@ private struct StarterExchange {
         }
     }
 
-    func adopt(
-        _ record: [UInt8], passing folders: [Descriptor], _ what: String
+    /// Has the starter do itself what the record says.
+    func perform(
+        _ record: [UInt8], passing descriptors: [Descriptor], _ what: String
     ) throws(StarterError) {
-        let (_, reply) = try ask(record, passing: folders, withinSeconds: Self.patience)
+        let (_, reply) = try ask(record, passing: descriptors, withinSeconds: Self.patience)
         switch reply {
         case .done: return
         case .failed, .foreignFolder:
-            throw refused("did not give \(what) away, for the reason in its log", .failed)
+            throw refused("did not \(what), for the reason in its log", .failed)
         default: throw refused("does not take its request", .notAnswering)
         }
     }

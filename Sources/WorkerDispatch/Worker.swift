@@ -56,6 +56,7 @@ final class Worker: Sendable {
         var passed: UInt32 = 0
         var taken: UInt32 = 0
         var isAskedToEnd = false
+        var process: Descriptor?
     }
 
     /// How a worker ended.
@@ -67,6 +68,8 @@ final class Worker: Sendable {
         let connections: [PassedConnection]
         /// Why it ended by itself; nil where that has been told already.
         let why: String?
+        /// Its process, which may be there still: the channel alone has ended. nil where it has told none.
+        let process: Descriptor?
     }
 
     let user: UInt32
@@ -182,7 +185,7 @@ final class Worker: Sendable {
             defer { state.connections = [] }
             return End(
                 wasTold: state.isAskedToEnd, lasted: begun.duration(to: .now),
-                connections: state.connections, why: why)
+                connections: state.connections, why: why, process: state.process)
         }
     }
 
@@ -203,6 +206,7 @@ final class Worker: Sendable {
             case .busy where !pace.allowsOne(): throw .malformed
             case .ready where !isReady:
                 isReady = true
+                state.withLock { $0.process = passed }
                 try begin(on: channel)
             case .took: state.withLock { $0.taken &+= 1 }
             case .idle(let taken): endIfIdle(after: taken)

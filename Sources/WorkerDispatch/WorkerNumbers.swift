@@ -76,6 +76,16 @@ final class WorkerNumbers: Sendable {
         }
     }
 
+    /// Ends a process that worked for the user, which keychaind may not do itself.
+    func end(_ process: Descriptor, of user: UInt32) {
+        guard let number = adopted.withLock({ $0[user] }) else {
+            // It has root's number, as this process has.
+            ProcessDescriptor.kill(process)
+            return
+        }
+        try? starter.end(process, of: user, number)
+    }
+
     private func give(_ number: UInt32, to user: UInt32) throws(Failure) {
         let (state, runtime) = try folders()
         do throws(StarterError) {

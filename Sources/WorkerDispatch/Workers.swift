@@ -23,6 +23,8 @@ package final class Workers: Sendable {
     /// A question is shown for 60 seconds at most.
     private static let patienceForQuestions = DispatchTimeInterval.seconds(62)
     private static let patienceForEnds: Duration = .seconds(8)
+    /// A worker's channel ends with its process, as a rule.
+    private static let patienceForEnd: Duration = .seconds(2)
 
     /// What keychaind is started with.
     package struct Plan: Sendable {
@@ -199,6 +201,12 @@ package final class Workers: Sendable {
         let user = worker.user
         turns.endAll(of: user)
         for errands in [connecting, finding] { errands.forget(user) }
+        // One that has been taken over can close its channel and stay, and systemd starts so many and no more.
+        if let process = end.process, !ProcessDescriptor.ends(process, within: Self.patienceForEnd)
+        {
+            plan.log("the worker of uid \(user) was given up and stays; it is killed")
+            numbers.end(process, of: user)
+        }
         let (next, pause) = state.withLock { state -> (Worker?, Duration) in
             state.workers[user] = nil
             state.busy.remove(user)

@@ -11,7 +11,7 @@ package enum SharedWork: UInt32, Sendable, CaseIterable {
 
 /// What a worker tells or asks keychaind.
 package enum WorkerReport: Sendable, Equatable {
-    /// It takes connections now.
+    /// It takes connections now. Its process comes along, as a pidfd.
     case ready
     /// A connection that was passed is its own now.
     case took

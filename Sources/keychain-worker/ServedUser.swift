@@ -86,7 +86,7 @@ final class ServedUser: Sendable {
         orders.sync {}
         let isForUpkeep = given.beginning.isForUpkeep
         daemon.watch { [self, unowned daemon] in report(daemon, isForUpkeep) }
-        channel.tell(.ready)
+        channel.tell(.ready, passing: ProcessDescriptor.open(getpid()))
         // An administrator who ends this process, or the machine, waits for questions that are shown.
         let signals = EndSignals {
             daemon.settle()

@@ -105,16 +105,22 @@ import Testing
                 == Self.head(5, 1000) + [2, 0, 0, 0])
     }
 
-    @Test func `so have what binds a connection and what gives folders away`() throws {
+    @Test func `so have what binds a connection, gives folders away and ends a worker`() throws {
         #expect(try StartRecord.bind(1000) == Self.head(6, 1000))
         #expect(try StartRecord.bind(0) == Self.head(6, 0))
         #expect(
             try StartRecord.adopt(user: 1000, number: 0x7b00_0007)
                 == Self.head(7, 1000) + [7, 0, 0, 0x7b])
+        #expect(
+            try StartRecord.end(user: 1000, number: 0x7b00_0007)
+                == Self.head(8, 1000) + [7, 0, 0, 0x7b])
         #expect(throws: StarterError.badRequest) { try StartRecord.bind(.max) }
         for number: UInt32 in [0, 1000, 0x7aff_ffff, 0x7b01_0000, .max] {
             #expect(throws: StarterError.badRequest) {
                 try StartRecord.adopt(user: 1000, number: number)
+            }
+            #expect(throws: StarterError.badRequest) {
+                try StartRecord.end(user: 1000, number: number)
             }
         }
     }
@@ -207,5 +213,23 @@ import Testing
         #expect(try adopted(0x7b00_0007, reply(0x8008)) == .failed)
         #expect(try adopted(0x7b00_0007, reply(0x8003)) == .notAnswering)
         #expect(try adopted(0x7b00_0007) == .notAnswering)
+    }
+
+    private func ended(_ replies: [UInt8]...) throws -> StarterError? {
+        let (process, _) = try SocketPair.ofRecords()
+        return try answered(by: replies) { path in
+            do throws(StarterError) {
+                try UnboundStarter(path: path) { _ in }.end(process, of: 1000, 0x7b00_0007)
+            } catch { return error }
+            return nil
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func `a worker has been told to end where the starter says done`() throws {
+        #expect(try ended(reply(3)) == nil)
+        #expect(try ended(reply(0x8006)) == .failed)
+        #expect(try ended(reply(0x8001)) == .notAnswering)
+        #expect(try ended() == .notAnswering)
     }
 }

@@ -13,8 +13,9 @@ WORDS = {1: "started", 2: "ended", 3: "done", 0x8001: "bad request", 0x8002: "ot
          0x8003: "not allowed", 0x8004: "no service", 0x8005: "busy", 0x8006: "failed",
          0x8007: "not installed", 0x8008: "foreign folder"}
 # What keychaind asks for itself, on connections that are bound to no user.
-UNBOUND = {3, 7}
+UNBOUND = {3, 7, 8}
 OF_REQUEST = object()
+PEERS = []
 
 
 def record(user=1000, service=b"keychain-presence", account=b"alice", asker=b"", magic=b"KCST",
@@ -38,6 +39,10 @@ def bind(user=1000):
 
 def adopt(number, user=1000):
     return other(7, number, user=user)
+
+
+def end(number, user=1000):
+    return other(8, number, user=user)
 
 
 def folders(*paths):
@@ -67,6 +72,48 @@ def writable():
 
 def conversation():
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0].detach()
+
+
+def lingering():
+    """A TCP socket whose peer does not take all that was sent, and which a process that closes it waits
+    for: a minute, unless it ends. The peer stays open."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sender = socket.create_connection(listener.getsockname())
+        PEERS.append(listener.accept()[0])
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 60))
+    sender.setblocking(False)
+    try:
+        while True:
+            sender.send(bytes(65536))
+    except BlockingIOError:
+        return sender.detach()
+
+
+def received(path):
+    """The descriptor that a server at the path gives away."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(path)
+        return socket.recv_fds(server, 9, 1)[1][0]
+
+
+def send_away(connection, bytes_, descriptor):
+    """Sends it, and keeps no copy."""
+    socket.send_fds(connection, [bytes_], [descriptor])
+    os.close(descriptor)
+
+
+def word_for(descriptor, more=None, user=1000):
+    """What a request for a TPM hears that comes with a descriptor of another kind. `more` goes behind
+    it."""
+    connection = connect()
+    connection.settimeout(30)
+    connection.send(bind(user))
+    connection.recv(100)
+    send_away(connection, other(4, 2, 0, user=user), descriptor)
+    if more is not None:
+        send_away(connection, b"more", more)
+    with connection:
+        return WORDS[struct.unpack("<4sHHI", connection.recv(100))[2]]
 
 
 class Question:

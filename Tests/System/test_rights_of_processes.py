@@ -319,7 +319,7 @@ def request(program, user, service=b"", account=b"", asker=b""):
     return struct.pack("<4sHHII", b"KCST", 3, program, user, 7)
 
 
-def test_the_starter_starts_nothing_for_another_user(channel, daemon):
+def test_the_starter_starts_nothing_for_another_user(channel, shells, daemon):
     def told(record, descriptors):
         _, _, passed = channel.ask(13)
         with socket.socket(fileno=passed) as connection:
@@ -331,13 +331,15 @@ def test_the_starter_starts_nothing_for_another_user(channel, daemon):
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     state = os.open(world.STATE, os.O_RDONLY | os.O_DIRECTORY)
     run = os.open(world.RUN, os.O_RDONLY | os.O_DIRECTORY)
+    process = os.pidfd_open(daemon.worker(BOB[0]))
     with ours, theirs:
         for user in uid(BOB), 0:
             asked = request(1, user, b"keychain-presence", BOB[0].encode())
             assert told(asked, [theirs.fileno()]) == 0x8003
         for record, descriptors in ((request(6, uid(BOB)), []), (request(6, uid(ALICE)), []),
                                     (request(7, uid(BOB)), [state, run]),
-                                    (request(7, uid(ALICE)), [state, run])):
+                                    (request(7, uid(ALICE)), [state, run]),
+                                    (request(8, uid(ALICE)), [process])):
             assert told(record, descriptors) in (0x8001, 0x8003), record
         # In its own user's name it may ask another account of PAM, which keychain-auth refuses.
         asked = request(1, uid(ALICE), b"keychain-presence", BOB[0].encode())
@@ -345,8 +347,8 @@ def test_the_starter_starts_nothing_for_another_user(channel, daemon):
         ours.settimeout(world.PATIENCE)
         theirs.close()
         assert ours.recv(4096) == b""
-    os.close(state)
-    os.close(run)
+    for each in state, run, process:
+        os.close(each)
     assert number(BOB) != number(ALICE)
 
 
@@ -376,6 +378,9 @@ def test_keychaind_ends_a_worker_that_sends_nonsense(channel, shells, daemon):
     with contextlib.suppress(OSError):
         while channel.socket.recv(256):
             pass
+    # It stands still, so it does not end by itself.
+    world.wait_for(lambda: not world.runs(channel.pid, world.WORKER), "its process to end")
+    assert "was given up and stays; it is killed" in daemon.log()
     assert shells[1].run(GET).text.strip() == "of-bob"
     assert daemon.worker(BOB[0]) == before and daemon.process.poll() is None
 

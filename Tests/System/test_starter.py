@@ -17,6 +17,7 @@ import pytest
 
 import world
 from conftest import ALICE
+from fuse_server import FileSystem
 from graphical import processes
 from test_foreign_files import RESTORE, earlier, endless_rows, importer  # noqa: F401 (fixture)
 from test_presence import ADD, GET
@@ -31,7 +32,7 @@ OTHERS = ("keychain-import", "keychainctl-policy", "keychain-tpm", "keychain-fid
 # What stands for each program: it tells how it was started, and stays.
 PROGRAM = """#!/bin/sh
 cd /proc/$$
-{ echo "$# $*"; tr '\\0' ' ' <environ; echo; ls fd | tr '\\n' ' '; echo
+{ echo "$# $*"; tr '\\0' ' ' <environ; echo; ls -C -w 0 fd
   cut -d ' ' -f 1,6 stat; umask; readlink cwd; } >>TOLD
 exec sleep 600
 """
@@ -135,7 +136,7 @@ def test_each_record_that_makes_no_sense_is_refused_and_it_goes_on(starter):
         "word(b'')": bad, "word(b'KCST')": bad, "word(record()[:8])": bad,
         "word(record()[:-1])": bad, "word(record() + b'\\0')": bad, "word(b'x' * 65536)": bad,
         "word(magic=b'KCAV')": bad, "word(program=0)": bad, "word(program=2)": bad,
-        "word(program=6)": bad, "word(program=8)": bad,
+        "word(program=6)": bad, "word(program=8)": bad, "word(program=9)": bad,
         "word(version=2)": "other version", "word(version=4)": "other version",
         "word(user=0xffffffff)": bad,
         "word(service=b'su')": bad, "word(service=b'keychain-../su')": bad,
@@ -164,10 +165,12 @@ def test_each_request_for_another_program_that_makes_no_sense_is_refused(starter
             "1", "0, 0", "3, 0", "1, 1 << 24", "2, 1", "1, 0, 0")),
         *(f"word(other(5, {numbers}), {conversation})" for numbers in ("0", "3", "1, 0")),
         f"word(other(6, 1), {conversation})", f"word(bind(), {conversation}, bound=None)",
-        "word(bind(0xffffffff), [], bound=None)", f"word(other(8, 1), {conversation})",
+        "word(bind(0xffffffff), [], bound=None)", f"word(other(9, 1), {conversation})",
         *(f"word(adopt({number}), folders('/', '/run'))" for number in (
             "0", "1000", "0x7affffff", "0x7b010000", "0xffffffff")),
         "word(adopt(0x7b000000, user=0xffffffff), folders('/', '/run'))",
+        *(f"word(end({number}), [os.pidfd_open(1)])" for number in (
+            "0", "1000", "0x7affffff", "0x7b010000", "0xffffffff")),
         "word(other(7), folders('/', '/run'))", "word(other(7, 0x7b000000, 0), folders('/', '/run'))",
     ]
     told = starter.run("[" + ", ".join(f"[{ask}, {good}]" for ask in refusals) + "]")
@@ -201,6 +204,8 @@ def test_other_programs_get_descriptors_of_their_kinds_only(starter):
         f"word(adopt(0x7b000000), [{given}])" for given in (
             "", "*folders('/')", "*folders('/', '/run', '/')", f"{file}, *folders('/')",
             "*folders('/', '/tmp')", "os.open('/', os.O_PATH), *folders('/')")]
+    refusals += [f"word(end(0x7b000000), [{given}])" for given in (
+        "", file, pipe, "conversation()", "os.pidfd_open(1), os.pidfd_open(1)")]
     good = [
         "word(**rows())", "word(policies(b'/etc'), descriptors=[writable()])",
         "word(other(4, 2, 0), descriptors=[conversation()])",
@@ -362,6 +367,7 @@ def test_what_keychaind_asks_for_itself_is_asked_on_connections_of_no_user(start
     no = "not allowed"
     assert told == ["started", "done", "done"] + [no] * 6
     assert starter.run("word(adopt(0x7b000000), folders('/', '/run'), bound=1000)") == no
+    assert starter.run("word(end(0x7b000000), [os.pidfd_open(1)], bound=1000)") == no
 
 
 def test_a_bound_connection_may_be_handed_on_to_a_program_that_is_not_heard_itself(starter):
@@ -427,6 +433,29 @@ def test_a_folder_of_another_number_and_a_file_with_several_names_are_refused(st
     assert "user 1000: taken: has several names" in (starter.folder / "log").read_text()
 
 
+def test_a_process_of_the_number_ends_and_no_other(starter):
+    """A worker that was given up."""
+    def runs_as(number):
+        process = subprocess.Popen(
+            ["setpriv", "--reuid", str(number), "--clear-groups", "sleep", "600"])
+        world.wait_for(lambda: status_of(process.pid, "Uid") == str(number), "its number")
+        return process
+
+    own, others, roots = runs_as(NUMBER), runs_as(NUMBER + 1), runs_as(0)
+    try:
+        told = starter.run(f"[word(end({NUMBER}), [os.pidfd_open(each)]) for each in"
+                           f" ({own.pid}, {others.pid}, {roots.pid})]")
+        assert told == ["done", "failed", "failed"]
+        assert own.wait(world.PATIENCE) == -signal.SIGKILL
+        assert others.poll() is None and roots.poll() is None
+        assert f"user 1000: what was to end is no process of uid {NUMBER}" in (
+            starter.folder / "log").read_text()
+    finally:
+        for process in own, others, roots:
+            process.kill()
+            process.wait()
+
+
 # How a question ends.
 
 def test_a_question_ends_with_its_connection(starter):
@@ -438,13 +467,33 @@ def test_a_question_ends_with_its_connection(starter):
     assert starter.process.poll() is None
 
 
-def test_more_words_end_it_and_its_end_is_told(starter):
-    process, _ = starter.begin("asked = Question(); asked.connection.send(b'more')")
-    world.wait_for(lambda: not starter.children(), "the question to end")
-    process.communicate()
-    starter.authentication.write_text("#!/bin/sh\nexit 80\n")
-    assert starter.run("(lambda asked: [asked.word, asked.next(), asked.next()])(Question())") \
-        == ["started", "ended", None]
+def test_more_words_change_nothing_and_its_end_is_told(starter):
+    starter.authentication.write_text("#!/bin/sh\nsleep 1\nexit 80\n")
+    assert starter.run("""(lambda asked: [
+        asked.connection.send(b'more'), asked.word, asked.next(), asked.status, asked.next()])(
+            Question())""") == [4, "started", "ended", 80, None]
+
+
+def test_what_a_user_sends_is_closed_where_it_holds_up_no_other(starter):
+    """A socket that lingers keeps the process waiting that closes it."""
+    told = starter.run("""[word_for(lingering()), word(user=1001),
+        word_for(lingering(), more=lingering()), word(user=1001)]""")
+    assert told == ["bad request", "started"] * 2
+
+
+def test_a_file_whose_server_does_not_answer_holds_up_no_other_user(starter):
+    seal = "other(4, 2, 0{}), [conversation()]"
+    with FileSystem(ALICE[0], programs=["keychain-starte"]) as files:
+        given = f"word_for(received('{files.socket}'))"
+        told = starter.run(f"[{given}, {given}, word({seal.format(', user=1001')})]")
+        assert told == ["bad request", "bad request", "started"]
+        held = world.wait_for(lambda: len(files.held()) == 2 and files.held(), "both to wait")
+        assert {thread for _, _, thread in held} <= set(starter.children())
+        # What waits is the user's, who may have two of these at once.
+        assert starter.run(f"word({seal.format('')})") == "busy"
+        files.release()
+        world.wait_for(lambda: not starter.children(), "them to end")
+        assert starter.run(f"word({seal.format('')})") == "started"
 
 
 def test_what_it_started_ends_with_it(starter):

@@ -18,6 +18,7 @@ import WorkerHandoff
     private let worker: Worker
     private let reports = Heard<WorkerReport>()
     private let ends = Heard<(wasTold: Bool, left: Int)>()
+    private let processes = Heard<Descriptor?>()
     private let ended = DispatchSemaphore(value: 0)
 
     private final class Heard<Thing: Sendable>: Sendable {
@@ -44,8 +45,9 @@ import WorkerHandoff
             supplies.map { Handover($0) }
         } handle: { [reports] report, _ in
             reports.add(report)
-        } ended: { [ends, ended] end in
+        } ended: { [ends, processes, ended] end in
             ends.add((end.wasTold, end.connections.count))
+            processes.add(end.process)
             ended.signal()
         }
     }
@@ -174,6 +176,23 @@ import WorkerHandoff
         process.hangUp()
         ended.wait()
         #expect(ends.all.map(\.wasTold) == [false] && ends.all.map(\.left) == [1])
+    }
+
+    @Test func `one whose channel ends leaves its process, as it told it when it was ready`() throws
+    {
+        let child = try ChildProcess(
+            executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
+            newSession: true)
+        let process = try start()
+        _ = try order(process)
+        let pidfd = try #require(ProcessDescriptor.open(child.id))
+        try process.send(WorkerReport.ready.bytes, passing: [pidfd])
+        process.hangUp()
+        ended.wait()
+        let left = try #require(processes.all.first ?? nil)
+        #expect(!ProcessDescriptor.ends(left, within: .milliseconds(50)))
+        ProcessDescriptor.kill(left)
+        #expect(ProcessDescriptor.ends(left, within: .seconds(20)))
     }
 
     @Test func `one that sends other bytes is given up`() throws {

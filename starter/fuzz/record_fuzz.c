@@ -46,6 +46,7 @@ static size_t encode(const struct kc_start_request *request, uint8_t *bytes) {
         REQUIRE(request->number >= KC_START_NUMBER_FIRST);
         REQUIRE(request->number < KC_START_NUMBER_FIRST + KC_START_NUMBERS);
         return kc_start_encode_adopt(request->user, request->number, bytes);
+    case KC_START_END: return kc_start_encode_end(request->user, request->number, bytes);
     }
     REQUIRE(false);
     return 0;
@@ -73,7 +74,7 @@ static void check_reply(const uint8_t *bytes, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    static const size_t sizes[] = {572, 16, KC_START_REQUEST_MAX, 20, 16, 12, 16};
+    static const size_t sizes[] = {572, 16, KC_START_REQUEST_MAX, 20, 16, 12, 16, 16};
     check_request(bytes, count);
     check_reply(bytes, count);
     // And with an honest head and length for each request, so that the fields are reached.

@@ -141,7 +141,7 @@ static bool take_registers(const uint8_t *bytes, struct kc_start_request *reques
            (request->task == KC_START_MAKE || request->registers == 0);
 }
 
-// ---- Adoption ----------------------------------------------------------------------------------
+// ---- Numbers -----------------------------------------------------------------------------------
 
 static bool take_number(const uint8_t *bytes, struct kc_start_request *request) {
     request->number = take(bytes + NUMBER_AT, 4);
@@ -159,7 +159,8 @@ static size_t size_for(uint32_t program) {
     case KC_START_TPM: return REGISTERS_AT + 4;
     case KC_START_SECURITY_KEY: return TASK_AT + 4;
     case KC_START_BIND: return KC_START_HEAD_SIZE;
-    case KC_START_ADOPT: return NUMBER_AT + 4;
+    case KC_START_ADOPT:
+    case KC_START_END: return NUMBER_AT + 4;
     default: return 0;
     }
 }
@@ -172,7 +173,8 @@ static bool take_fields(const uint8_t *bytes, struct kc_start_request *request) 
     case KC_START_TPM: return take_task(bytes, request) && take_registers(bytes, request);
     case KC_START_SECURITY_KEY: return take_task(bytes, request);
     case KC_START_BIND: return true;
-    case KC_START_ADOPT: return take_number(bytes, request);
+    case KC_START_ADOPT:
+    case KC_START_END: return take_number(bytes, request);
     }
     return false;
 }
@@ -258,10 +260,19 @@ size_t kc_start_encode_bind(uint32_t user, uint8_t bytes[KC_START_REQUEST_MAX]) 
     return end(KC_START_BIND, true, bytes);
 }
 
-size_t kc_start_encode_adopt(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]) {
-    begin(KC_START_ADOPT, user, bytes);
+static size_t encode_number(enum kc_start_program program, uint32_t user, uint32_t number,
+                            uint8_t *bytes) {
+    begin(program, user, bytes);
     put(bytes + NUMBER_AT, number, 4);
-    return end(KC_START_ADOPT, true, bytes);
+    return end(program, true, bytes);
+}
+
+size_t kc_start_encode_adopt(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]) {
+    return encode_number(KC_START_ADOPT, user, number, bytes);
+}
+
+size_t kc_start_encode_end(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]) {
+    return encode_number(KC_START_END, user, number, bytes);
 }
 
 // ---- Replies -----------------------------------------------------------------------------------

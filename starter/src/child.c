@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child.h"
 
+#include "request.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,15 +47,52 @@ static bool give_rights_up(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+static bool leave_all_but(int connection) {
+    unsigned first = STDERR_FILENO + 1U;
+    unsigned kept = (unsigned)connection;
+    return (kept == first || syscall(SYS_close_range, first, kept - 1, 0) == 0) &&
+           syscall(SYS_close_range, kept + 1, ~0U, 0) == 0;
+}
+
+// A process that ends with this one, without its descriptors but the standard ones and the
+// connection; `input`, unless -1, is its standard input. Returns 0 in it. Returns here once it has
+// left the other descriptors, and sets `child` to a pidfd, or leaves it: a connection that is
+// closed here afterwards is open in no child but its own.
+static pid_t make_child(int connection, int input, int *child) {
+    char byte;
+    int left[2];
+    pid_t parent = getpid();
+    if (pipe2(left, O_CLOEXEC) != 0) return -1;
+    pid_t made = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, child, NULL, NULL);
+    if (made == 0) {
+        bool is_ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+                        (input < 0 || dup2(input, STDIN_FILENO) >= 0) && leave_all_but(connection);
+        if (!is_ready) _exit(FAILED);
+        return 0;
+    }
+    close(left[1]);
+    while (made > 0 && read(left[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    close(left[0]);
+    return made;
+}
+
+static bool takes_request(int connection, struct kc_order *order) {
+    enum kc_start_word why = kc_order_take(connection, order);
+    kc_reply(connection, why == 0 ? KC_START_STARTED : why, 0);
+    return why == 0;
+}
+
 // Runs in the child.
 static _Noreturn void become(const struct kc_program *program, const struct kc_arguments *arguments,
-                             const int *descriptors, pid_t parent) {
+                             int connection) {
     char *const bare[] = {NULL};
     char *const quiet[] = {(char *)(uintptr_t) "SWIFT_BACKTRACE=enable=no", NULL};
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(FAILED);
+    struct kc_order order;
     (void)setsid();
     (void)signal(SIGPIPE, SIG_DFL);
-    if (!place(program, descriptors) || (!program->keeps_rights && !give_rights_up())) {
+    if (!takes_request(connection, &order) || !place(program, order.descriptors) ||
+        (!program->keeps_rights && !give_rights_up())) {
         _exit(FAILED);
     }
     (void)execve(arguments->list[0], (char *const *)(uintptr_t)arguments->list,
@@ -58,21 +100,55 @@ static _Noreturn void become(const struct kc_program *program, const struct kc_a
     _exit(FAILED);
 }
 
-int kc_child_start(const struct kc_program *program, const struct kc_arguments *arguments,
-                   const int *descriptors) {
-    pid_t parent = getpid();
-    pid_t made = fork();
-    if (made == 0) become(program, arguments, descriptors, parent);
-    if (made < 0) return -1;
-    // The number can't be reused before the child is reaped.
-    int child = (int)syscall(SYS_pidfd_open, made, 0);
-    if (child >= 0) return child;
-    (void)kill(made, SIGKILL);
-    (void)waitpid(made, NULL, 0);
-    return -1;
+// Runs in the child, until its input ends. What was sent is received first, as its peer would
+// otherwise hear of that instead of the replies.
+static _Noreturn void drop(int connection) {
+    char byte;
+    while (recv(connection, &byte, 1, MSG_DONTWAIT) > 0) {
+    }
+    while (read(STDIN_FILENO, &byte, 1) > 0) {
+    }
+    _exit(0);
 }
 
-void kc_child_kill(int child) { (void)syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0); }
+int kc_child_start(const struct kc_program *program, const struct kc_arguments *arguments,
+                   int connection) {
+    int child = -1;
+    if (make_child(connection, -1, &child) == 0) become(program, arguments, connection);
+    return child;
+}
+
+// The child's input ends when the connection is open in it alone.
+int kc_child_close(int connection) {
+    int input[2];
+    int child = -1;
+    if (pipe2(input, O_CLOEXEC) != 0) return -1;
+    if (make_child(connection, input[0], &child) == 0) drop(connection);
+    if (child >= 0) close(connection);
+    close(input[0]);
+    close(input[1]);
+    return child;
+}
+
+// As a process of the number's the child may signal these alone. Its other numbers are those of no
+// process, so none of them may signal it: one that is stopped would keep this process waiting.
+bool kc_child_end(int process, uid_t number) {
+    const uid_t none = KC_START_NUMBER_FIRST + KC_START_NUMBERS;
+    pid_t made = fork();
+    if (made == 0) {
+        bool is_numbers = setgroups(0, NULL) == 0 && setresgid(none, none, none) == 0 &&
+                          setresuid(none, number, none) == 0;
+        _exit(is_numbers && (kc_child_kill(process) || errno == ESRCH) ? 0 : FAILED);
+    }
+    int status = -1;
+    while (made > 0 && waitpid(made, &status, 0) < 0 && errno == EINTR) {
+    }
+    return made > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool kc_child_kill(int child) {
+    return syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0) == 0;
+}
 
 uint32_t kc_child_reap(int child) {
     siginfo_t how = {0};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static bool says(int descriptor, int option, int expected) {
     int value = 0;
@@ -25,6 +28,11 @@ static bool is_roots(int descriptor) {
            (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+// Signal 0 is sent to none.
+static bool is_process(int descriptor) {
+    return syscall(SYS_pidfd_send_signal, descriptor, 0, NULL, 0) == 0 || errno != EBADF;
+}
+
 bool kc_descriptor_is(int descriptor, enum kc_descriptor_kind kind) {
     switch (kind) {
     case KC_CONVERSATION:
@@ -32,6 +40,7 @@ bool kc_descriptor_is(int descriptor, enum kc_descriptor_kind kind) {
     case KC_FILE_TO_READ: return is_open(descriptor, S_IFREG, O_RDONLY);
     case KC_PIPE_TO_WRITE: return is_open(descriptor, S_IFIFO, O_WRONLY);
     case KC_FOLDER_OF_ROOT: return is_open(descriptor, S_IFDIR, O_RDONLY) && is_roots(descriptor);
+    case KC_PROCESS: return is_process(descriptor);
     }
     return false;
 }

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-// What a program is given, and what comes with folders to adopt. Each kind allows no more than is
-// needed.
+// What a program is given, and what comes with what the starter does itself. Each kind allows no
+// more than is needed.
 enum kc_descriptor_kind {
     // A Unix socket that keeps the bounds of messages.
     KC_CONVERSATION,
@@ -15,6 +15,8 @@ enum kc_descriptor_kind {
     KC_PIPE_TO_WRITE,
     // A folder of root's that no other user may write to.
     KC_FOLDER_OF_ROOT,
+    // A pidfd.
+    KC_PROCESS,
 };
 
 bool kc_descriptor_is(int descriptor, enum kc_descriptor_kind kind);

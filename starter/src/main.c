@@ -25,6 +25,11 @@ static bool says(int option, int expected) {
     return getsockopt(LISTENER, SOL_SOCKET, option, &value, &size) == 0 && value == expected;
 }
 
+static bool has_standard(void) {
+    return fcntl(STDIN_FILENO, F_GETFD) >= 0 && fcntl(STDOUT_FILENO, F_GETFD) >= 0 &&
+           fcntl(STDERR_FILENO, F_GETFD) >= 0;
+}
+
 static bool is_listener(void) {
     return says(SO_DOMAIN, AF_UNIX) && says(SO_TYPE, SOCK_SEQPACKET) && says(SO_ACCEPTCONN, 1) &&
            fcntl(LISTENER, F_SETFD, FD_CLOEXEC) == 0 && fcntl(LISTENER, F_SETFL, O_NONBLOCK) == 0;
@@ -41,7 +46,7 @@ static bool enter(void) {
 
 int main(void) {
     struct kc_installation installation;
-    if (geteuid() != 0 || !is_listener() ||
+    if (geteuid() != 0 || !has_standard() || !is_listener() ||
         !kc_installation_find(&installation, "keychain-starter") || !enter()) {
         fputs("keychain-starter: is started by systemd or keychaind, as root, with a socket\n",
               stderr);

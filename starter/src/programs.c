@@ -105,6 +105,7 @@ void kc_arguments_make(struct kc_arguments *arguments, const char *path,
         break;
     // No programs.
     case KC_START_BIND:
-    case KC_START_ADOPT: break;
+    case KC_START_ADOPT:
+    case KC_START_END: break;
     }
 }

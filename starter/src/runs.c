@@ -4,6 +4,7 @@
 #include "adopt.h"
 #include "child.h"
 #include "peer.h"
+#include "request.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +19,10 @@ enum {
     REQUEST_MS = 2000,
     // A connection that is bound goes to a process of its user's first.
     BOUND_MS = 5000,
-    // So many connections of one user, bound and without a program.
+    // So many connections of one user are bound and have no program.
     MOST_WAITING = 16,
+    // So many are still to be closed: those of all programs of a user's may be at once.
+    MOST_CLOSING = 40,
     // The time after which a child that has not ended yet is killed again.
     AGAIN_MS = 1000,
     MOST_CONNECTIONS = KC_MOST_RUNS + 128,
@@ -28,12 +31,15 @@ enum {
 // -1 stands for no descriptor; a free place has neither.
 struct run {
     int connection;
+    // The program; or without one, the child that closes the connection.
     int child;
     const struct kc_program *program;
     // Whose the connection is, once it is bound.
     bool is_bound;
     uint32_t user;
     int64_t deadline;
+    // The connection is no longer heard.
+    bool is_over;
 };
 
 static const struct run nothing = {.connection = -1, .child = -1};
@@ -46,96 +52,55 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void say(int connection, enum kc_start_word word, uint32_t status) {
-    uint8_t bytes[KC_START_REPLY_SIZE];
-    kc_start_reply_encode(word, status, bytes);
-    (void)send(connection, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+// ---- Its end -----------------------------------------------------------------------------------
+
+// Closes the connection of a run without a program. A child does, as it is closed with what a
+// user's worker sent on it and this process has not received. Where there is no room for a child,
+// it stays open until there is.
+static void hang_up(struct run *run) {
+    run->program = NULL;
+    run->deadline = now_ms() + AGAIN_MS;
+    run->child = kc_child_close(run->connection);
+    if (run->child >= 0) run->connection = -1;
 }
 
-static void hang_up(struct run *run) {
-    if (run->connection >= 0) close(run->connection);
-    run->connection = -1;
-    run->is_bound = false;
+// Ends the connection for its peer at once, and the program. Both are given up when the program has
+// ended.
+static void finish(struct run *run) {
+    if (run->connection >= 0) (void)shutdown(run->connection, SHUT_RDWR);
+    run->is_over = true;
+    if (run->child < 0) {
+        hang_up(run);
+        return;
+    }
+    (void)kc_child_kill(run->child);
+    run->deadline = now_ms() + AGAIN_MS;
 }
 
 static void refuse(struct run *run, enum kc_start_word why) {
-    say(run->connection, why, 0);
-    hang_up(run);
+    kc_reply(run->connection, why, 0);
+    finish(run);
+}
+
+static void reap(struct run *run) {
+    uint32_t status = kc_child_reap(run->child);
+    close(run->child);
+    run->child = -1;
+    if (run->connection < 0) {
+        *run = nothing;
+        return;
+    }
+    if (!run->is_over) kc_reply(run->connection, KC_START_ENDED, status);
+    finish(run);
 }
 
 // ---- A request ---------------------------------------------------------------------------------
 
-// A request with its descriptors.
-struct order {
-    struct kc_start_request request;
-    int descriptors[KC_START_DESCRIPTORS_MAX];
-    size_t count;
-};
-
-static void forget(struct order *order) {
-    for (size_t index = 0; index < order->count; index++)
-        close(order->descriptors[index]);
-    order->count = 0;
-}
-
-// The kernel drops further descriptors, as they find no room, and marks the message.
-static ssize_t receive(int connection, uint8_t *bytes, size_t size, struct order *order,
-                       int *flags) {
-    union {
-        char bytes[CMSG_SPACE(KC_START_DESCRIPTORS_MAX * sizeof(int))];
-        struct cmsghdr aligned;
-    } control;
-    struct iovec part = {.iov_base = bytes, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             // CMSG_SPACE of an odd number has room for one more.
-                             .msg_controllen = CMSG_LEN(KC_START_DESCRIPTORS_MAX * sizeof(int))};
-    ssize_t count = recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    struct cmsghdr *item = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
-        order->count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        memcpy(order->descriptors, CMSG_DATA(item), order->count * sizeof(int));
-    }
-    *flags = message.msg_flags;
-    return count;
-}
-
-// Whether the descriptors are the two folders of root's.
-static bool has_folders(const struct order *order) {
-    return order->count == 2 && kc_descriptor_is(order->descriptors[0], KC_FOLDER_OF_ROOT) &&
-           kc_descriptor_is(order->descriptors[1], KC_FOLDER_OF_ROOT);
-}
-
-// Whether the descriptors are those of the request, in number, kind and order.
-static bool has_descriptors(const struct order *order) {
-    if (order->request.program == KC_START_BIND) return order->count == 0;
-    if (order->request.program == KC_START_ADOPT) return has_folders(order);
-    const struct kc_program *program = kc_program_for(order->request.program);
-    if (order->count != program->descriptors) return false;
-    for (size_t index = 0; index < order->count; index++)
-        if (!kc_descriptor_is(order->descriptors[index], program->takes[index].kind)) return false;
-    return true;
-}
-
-// Receives a whole record with its descriptors, which the caller closes. Returns why it is none,
-// or 0.
-static enum kc_start_word take(int connection, struct order *order) {
-    uint8_t bytes[KC_START_REQUEST_MAX + 1];
-    int flags = 0;
-    ssize_t count = receive(connection, bytes, sizeof bytes, order, &flags);
-    if (count <= 0) return KC_START_BAD_REQUEST;
-    enum kc_start_status status = kc_start_request_decode(bytes, (size_t)count, &order->request);
-    if (status == KC_START_FOREIGN) return KC_START_OTHER_VERSION;
-    bool is_whole = status == KC_START_OK && (flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-    return is_whole && has_descriptors(order) ? 0 : KC_START_BAD_REQUEST;
-}
-
 // Whether the connection may carry the request: a user's asks for that user, and for what any user
 // may have.
 static bool may_carry(const struct run *run, const struct kc_start_request *request) {
-    bool is_keychainds = request->program == KC_START_POLICY ||
-                         request->program == KC_START_ADOPT || request->program == KC_START_BIND;
+    bool is_keychainds =
+        request->program == KC_START_POLICY || kc_program_for(request->program) == NULL;
     if (is_keychainds || !run->is_bound) return is_keychainds && !run->is_bound;
     return run->user == request->user;
 }
@@ -164,10 +129,9 @@ static enum kc_start_word check(const struct kc_program *program,
     return KC_START_FAILED;
 }
 
-// Returns why the program was not started, or 0.
-static enum kc_start_word start(struct run *run, const struct order *order,
+// Returns why the program was not started, or 0. Its child receives the request, and answers it.
+static enum kc_start_word start(struct run *run, const struct kc_start_request *request,
                                 const struct kc_installation *installation) {
-    const struct kc_start_request *request = &order->request;
     const struct kc_program *program = kc_program_for(request->program);
     struct kc_arguments arguments;
     char path[PATH_MAX];
@@ -175,7 +139,7 @@ static enum kc_start_word start(struct run *run, const struct order *order,
     enum kc_start_word why = check(program, request, path);
     if (why != 0) return why;
     kc_arguments_make(&arguments, path, request);
-    run->child = kc_child_start(program, &arguments, order->descriptors);
+    run->child = kc_child_start(program, &arguments, run->connection);
     if (run->child < 0) return KC_START_FAILED;
     run->program = program;
     run->user = request->user;
@@ -185,39 +149,60 @@ static enum kc_start_word start(struct run *run, const struct order *order,
 
 static enum kc_start_word bind_to(struct run *run, uint32_t user) {
     int waiting = 0;
-    for (size_t index = 0; index < MOST_CONNECTIONS; index++)
-        if (runs[index].is_bound && runs[index].child < 0 && runs[index].user == user) waiting++;
-    if (waiting >= MOST_WAITING) return KC_START_BUSY;
+    int closing = 0;
+    for (size_t index = 0; index < MOST_CONNECTIONS; index++) {
+        const struct run *other = &runs[index];
+        if (!other->is_bound || other->program != NULL || other->user != user) continue;
+        if (other->is_over) {
+            closing++;
+        } else {
+            waiting++;
+        }
+    }
+    if (waiting >= MOST_WAITING || closing >= MOST_CLOSING) return KC_START_BUSY;
     run->is_bound = true;
     run->user = user;
     run->deadline = now_ms() + BOUND_MS;
     return 0;
 }
 
-// Returns why the request was not done, or 0.
-static enum kc_start_word obey(struct run *run, const struct order *order,
-                               const struct kc_installation *installation) {
+static enum kc_start_word end(const struct kc_order *order) {
     const struct kc_start_request *request = &order->request;
-    if (!may_carry(run, request)) return KC_START_NOT_ALLOWED;
-    if (request->program == KC_START_BIND) return bind_to(run, request->user);
-    if (request->program != KC_START_ADOPT) return start(run, order, installation);
-    return kc_adopt(order->descriptors[0], order->descriptors[1], request->user, request->number);
+    if (kc_child_end(order->descriptors[0], request->number)) return 0;
+    fprintf(stderr, "keychain-starter: user %u: what was to end is no process of uid %u\n",
+            request->user, request->number);
+    return KC_START_FAILED;
 }
 
-static void begin(struct run *run, const struct kc_installation *installation) {
-    struct order order;
-    memset(&order, 0, sizeof order);
-    enum kc_start_word why = take(run->connection, &order);
-    if (why == 0) why = obey(run, &order, installation);
-    forget(&order);
+// What the starter does itself, for keychaind. Returns why it was not done, or 0.
+static enum kc_start_word do_itself(struct run *run) {
+    struct kc_order order;
+    enum kc_start_word why = kc_order_take(run->connection, &order);
+    const struct kc_start_request *request = &order.request;
     if (why != 0) {
-        refuse(run, why);
-    } else if (run->child >= 0) {
-        say(run->connection, KC_START_STARTED, 0);
+        // It is none.
+    } else if (request->program == KC_START_BIND) {
+        why = bind_to(run, request->user);
+    } else if (request->program == KC_START_END) {
+        why = end(&order);
     } else {
-        say(run->connection, KC_START_DONE, 0);
-        if (!run->is_bound) hang_up(run);
+        why = kc_adopt(order.descriptors[0], order.descriptors[1], request->user, request->number);
     }
+    kc_order_forget(&order);
+    if (why != 0) return why;
+    kc_reply(run->connection, KC_START_DONE, 0);
+    if (!run->is_bound) finish(run);
+    return 0;
+}
+
+// Returns why the request was not done, or 0.
+static enum kc_start_word obey(struct run *run, const struct kc_installation *installation) {
+    struct kc_start_request request;
+    enum kc_start_word why = kc_request_look(run->connection, &request);
+    if (why != 0) return why;
+    if (!may_carry(run, &request)) return KC_START_NOT_ALLOWED;
+    return kc_program_for(request.program) == NULL ? do_itself(run)
+                                                   : start(run, &request, installation);
 }
 
 // ---- Connections -------------------------------------------------------------------------------
@@ -241,27 +226,26 @@ static void welcome(int listener, const struct kc_installation *installation) {
 
 static void look_at(struct run *run, short connection, short child,
                     const struct kc_installation *installation) {
-    if (child != 0) {
-        uint32_t status = kc_child_reap(run->child);
-        close(run->child);
-        run->child = -1;
-        if (run->connection >= 0) say(run->connection, KC_START_ENDED, status);
-        hang_up(run);
-        return;
-    }
     bool is_late = now_ms() >= run->deadline;
-    if (run->child >= 0) {
-        // A readable connection means that its peer has hung up, as it sends nothing more.
-        if (connection != 0 || is_late) {
-            kc_child_kill(run->child);
-            hang_up(run);
-            run->deadline = now_ms() + AGAIN_MS;
-        }
+    if (child != 0) {
+        reap(run);
+    } else if (run->is_over) {
+        if (is_late) finish(run);
+    } else if (run->child >= 0) {
+        if (connection != 0 || is_late) finish(run);
     } else if (connection != 0) {
-        begin(run, installation);
+        enum kc_start_word why = obey(run, installation);
+        if (why != 0) refuse(run, why);
     } else if (is_late) {
-        hang_up(run);
+        finish(run);
     }
+}
+
+// What ends a wait for the connection: its request; while the program runs, its peer's end alone,
+// as the request may still be there for the child.
+static struct pollfd of_connection(const struct run *run) {
+    short events = run->child >= 0 ? POLLRDHUP : POLLIN;
+    return (struct pollfd){run->is_over ? -1 : run->connection, events, 0};
 }
 
 static int patience(void) {
@@ -283,7 +267,7 @@ void kc_serve(int listener, const struct kc_installation *installation) {
         // Without a free place, new connections wait in the socket's queue.
         items[0] = (struct pollfd){free_place() != NULL ? listener : -1, POLLIN, 0};
         for (size_t index = 0; index < MOST_CONNECTIONS; index++) {
-            items[1 + 2 * index] = (struct pollfd){runs[index].connection, POLLIN, 0};
+            items[1 + 2 * index] = of_connection(&runs[index]);
             items[2 + 2 * index] = (struct pollfd){runs[index].child, POLLIN, 0};
         }
         if (poll(items, sizeof items / sizeof items[0], patience()) < 0) {

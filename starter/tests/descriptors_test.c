@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { NONE = -1 };
@@ -14,7 +15,7 @@ enum { NONE = -1 };
 // Whether the descriptor is of this kind and of no other; NONE is no kind. Closes it.
 static bool is_only(int descriptor, int expected) {
     HOLDS(descriptor >= 0);
-    for (int kind = KC_CONVERSATION; kind <= KC_FOLDER_OF_ROOT; kind++)
+    for (int kind = KC_CONVERSATION; kind <= KC_PROCESS; kind++)
         HOLDS(kc_descriptor_is(descriptor, (enum kc_descriptor_kind)kind) == (kind == expected));
     close(descriptor);
     return true;
@@ -71,8 +72,14 @@ static bool folders(void) {
     return held;
 }
 
+static bool processes(void) {
+    HOLDS(is_only((int)syscall(SYS_pidfd_open, getpid(), 0), KC_PROCESS));
+    HOLDS(is_only(open("/proc/self/status", O_RDONLY), KC_FILE_TO_READ));
+    return true;
+}
+
 static bool nothing(void) {
-    for (int kind = KC_CONVERSATION; kind <= KC_FOLDER_OF_ROOT; kind++)
+    for (int kind = KC_CONVERSATION; kind <= KC_PROCESS; kind++)
         HOLDS(!kc_descriptor_is(-1, (enum kc_descriptor_kind)kind));
     return true;
 }
@@ -83,6 +90,7 @@ int main(void) {
         {"a file to read is regular, and open for reading alone", files},
         {"a pipe to write is a pipe, and open for writing alone", pipes},
         {"a folder of root's is one that no other user may write to", folders},
+        {"a process is a pidfd", processes},
         {"no descriptor is of no kind", nothing},
     };
     return RUN(tests);

@@ -20,7 +20,7 @@ static enum kc_start_status status(size_t count) {
     return kc_start_request_decode(bytes, count, &request);
 }
 
-enum { AUTHENTICATION_SIZE = 572, NUMBERS = 7, FIRST = 0x7b000000 };
+enum { AUTHENTICATION_SIZE = 572, NUMBERS = 8, FIRST = 0x7b000000 };
 
 static bool is_malformed(void) { return status(AUTHENTICATION_SIZE) == KC_START_MALFORMED; }
 
@@ -35,6 +35,7 @@ static size_t one(int program) {
     case KC_START_TPM: return kc_start_encode_tpm(1000, KC_START_MAKE, 1 << 7, bytes);
     case KC_START_BIND: return kc_start_encode_bind(1000, bytes);
     case KC_START_ADOPT: return kc_start_encode_adopt(1000, FIRST + 7, bytes);
+    case KC_START_END: return kc_start_encode_end(1000, FIRST + 7, bytes);
     default: return kc_start_encode_security_key(1000, KC_START_OPEN, bytes);
     }
 }
@@ -62,6 +63,8 @@ static bool round_trip(void) {
     HOLDS(request.program == KC_START_BIND && request.user == 1000);
     HOLDS(status(one(KC_START_ADOPT)) == KC_START_OK && request.program == KC_START_ADOPT);
     HOLDS(request.user == 1000 && request.number == FIRST + 7);
+    HOLDS(status(one(KC_START_END)) == KC_START_OK && request.program == KC_START_END);
+    HOLDS(request.user == 1000 && request.number == FIRST + 7);
     return true;
 }
 
@@ -84,6 +87,8 @@ static bool layout(void) {
     static const uint8_t adopt[] = {0x4b, 0x43, 0x53, 0x54, 3, 0, 7, 0,
                                     0xe8, 3,    0,    0,    7, 0, 0, 0x7b};
     HOLDS(one(KC_START_ADOPT) == sizeof adopt && memcmp(bytes, adopt, sizeof adopt) == 0);
+    HOLDS(one(KC_START_END) == sizeof adopt && bytes[PROGRAM_AT] == 8);
+    HOLDS(memcmp(bytes + 8, adopt + 8, sizeof adopt - 8) == 0);
     HOLDS(one(KC_START_POLICY) == KC_START_REQUEST_MAX && bytes[PROGRAM_AT] == 3);
     HOLDS(memcmp(bytes + FIELDS_AT, "/usr/share/keychain/policies.d\0/etc", 35) == 0);
     return true;
@@ -123,9 +128,11 @@ static bool other_programs(void) {
         for (unsigned other = 0; other < 0x10000; other++) {
             bytes[PROGRAM_AT] = (uint8_t)other;
             bytes[PROGRAM_AT + 1] = (uint8_t)(other >> 8);
-            // These two have one size, and a task that is a number of seconds, too.
+            // Those have one size, and a task is a number of seconds, too.
+            bool has_number = program == KC_START_ADOPT || program == KC_START_END;
             bool is_same = (int)other == program ||
-                           (program == KC_START_SECURITY_KEY && other == KC_START_IMPORT);
+                           (program == KC_START_SECURITY_KEY && other == KC_START_IMPORT) ||
+                           (has_number && (other == KC_START_ADOPT || other == KC_START_END));
             HOLDS((status(size) == KC_START_OK) == is_same);
         }
     }
@@ -231,7 +238,8 @@ static bool tasks(void) {
 static bool numbers(void) {
     static const uint32_t others[] = {0, 1000, FIRST - 1, FIRST + 65536, UINT32_MAX};
     for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
-        HOLDS(kc_start_encode_adopt(1000, others[index], bytes) == 0);
+        HOLDS(kc_start_encode_adopt(1000, others[index], bytes) == 0 &&
+              kc_start_encode_end(1000, others[index], bytes) == 0);
     HOLDS(kc_start_encode_adopt(1000, FIRST, bytes) > 0);
     HOLDS(kc_start_encode_adopt(1000, FIRST + 65535, bytes) > 0);
     return true;
@@ -325,7 +333,7 @@ int main(void) {
         {"an approval has another person as asker, and nothing else has one", askers},
         {"a file is read for a second at least and a day at most", seconds},
         {"a TPM and a security key make or open, and a TPM has 24 registers", tasks},
-        {"only a number of the range is given folders", numbers},
+        {"only a number of the range is given folders, and has processes ended", numbers},
         {"folders are absolute paths without control characters, and eight at most", other_folders},
         {"a folder's path and all of them have a length", long_folders},
         {"a reply is one of eleven words", replies},

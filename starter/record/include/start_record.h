@@ -11,15 +11,18 @@
 //              security key    task u32
 //              bind            nothing
 //              adopt           number u32
+//              end             number u32
 //     reply    magic u32 | version u16 | word u16 | status u32
 //
 // Numbers are little-endian; a text ends with a zero, and zeros fill the rest of its field. A
 // connection has one request, and its descriptors with it. The first reply is KC_START_STARTED or a
-// refusal, the second KC_START_ENDED. A connection that ends ends the program. Before the request
-// for a program that works for a user, keychaind binds the connection to that user, with one reply,
-// KC_START_DONE or a refusal: then it may hand the connection on, as no other user's request is
-// taken from it. Policies are compiled, and folders adopted, for connections that are bound to
-// no user. Magic, version and the size of a reply are those of every version.
+// refusal; the one after KC_START_STARTED is KC_START_ENDED, and the one after a refusal says
+// nothing. A connection that ends ends the
+// program. Before the request for a program that works for a user, keychaind binds the connection
+// to that user, with one reply, KC_START_DONE or a refusal: then it may hand the connection on, as
+// no other user's request is taken from it. Policies are compiled, folders adopted and workers
+// ended for connections that are bound to no user. Magic, version and the size of a reply are those
+// of every version.
 
 #ifndef KC_START_RECORD_H
 #define KC_START_RECORD_H
@@ -57,7 +60,7 @@
 // What the administrator's services for another person's approval are called.
 #define KC_START_APPROVAL "keychain-approval"
 
-// What is asked for: a program, or one of two things that the starter does itself.
+// What is asked for: a program, or one of three things that the starter does itself.
 enum kc_start_program {
     // keychain-auth, with its conversation.
     KC_START_AUTHENTICATION = 1,
@@ -71,9 +74,13 @@ enum kc_start_program {
     KC_START_SECURITY_KEY = 5,
     // The connection is the user's from here on. Has no descriptor.
     KC_START_BIND = 6,
-    // The user's folders become the number's, with the folder of all users' states and that of
+    // The user's folders become the number's. Comes with the folder of all users' states and that
+    // of
     // runtime files, both root's. The reply is KC_START_DONE.
     KC_START_ADOPT = 7,
+    // A process of the number's ends, whose pidfd comes along: a worker that keychaind gave up. The
+    // reply is KC_START_DONE.
+    KC_START_END = 8,
 };
 
 // What a TPM or a security key is to do with a key.
@@ -87,7 +94,7 @@ enum kc_start_word {
     KC_START_STARTED = 1,
     // Its status is the program's exit code, or KC_START_BY_SIGNAL; that of other words is 0.
     KC_START_ENDED = 2,
-    // The connection is bound, or the folders are adopted.
+    // The connection is bound, the folders are adopted, or the process has been told to end.
     KC_START_DONE = 3,
     // Refusals. The record, or what came with it, is none of this version.
     KC_START_BAD_REQUEST = 0x8001,
@@ -117,8 +124,8 @@ enum kc_start_status {
 // A field that the program does not have is zero.
 struct kc_start_request {
     enum kc_start_program program;
-    // For whom the program runs, and whose the connection or the folders are to be. Of an approval
-    // it is the asker.
+    // For whom the program runs, and whose the connection, the folders or the process are to be. Of
+    // an approval it is the asker.
     uint32_t user;
     char service[KC_START_SERVICE_SIZE];
     char account[KC_START_NAME_SIZE];
@@ -131,7 +138,7 @@ struct kc_start_request {
     enum kc_start_task task;
     // Bit 0 is the first register. None where the task is KC_START_OPEN.
     uint32_t registers;
-    // The number that gets the folders.
+    // The number that gets the folders, or has the process.
     uint32_t number;
 };
 
@@ -149,6 +156,7 @@ size_t kc_start_encode_security_key(uint32_t user, enum kc_start_task task,
                                     uint8_t bytes[KC_START_REQUEST_MAX]);
 size_t kc_start_encode_bind(uint32_t user, uint8_t bytes[KC_START_REQUEST_MAX]);
 size_t kc_start_encode_adopt(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]);
+size_t kc_start_encode_end(uint32_t user, uint32_t number, uint8_t bytes[KC_START_REQUEST_MAX]);
 
 // All zeros in `request` unless KC_START_OK.
 enum kc_start_status kc_start_request_decode(const uint8_t *bytes, size_t count,
