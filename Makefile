@@ -21,6 +21,8 @@ CRASH_SEED ?= 1
 BENCH_SIZE ?= 100000
 DECISIONS ?= 1000000
 DECISION_SEED ?= 1
+# What debuggers are told of the Swift tests: none is built faster.
+DEBUGGING ?= dwarf
 # Programs look for libraries where the system has them and nowhere beside themselves, and nothing of
 # what the loader fills in can be written afterwards.
 BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
@@ -37,7 +39,7 @@ PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm 
 # build's folder before it looks in the compiler's.
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
-.PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
+.PHONY: all build demo test test-swift test-module test-commands test-crash test-system test-tools \
 	test-packages test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies test-dependencies cxx-library
@@ -56,7 +58,7 @@ cxx-library: dependencies
 		ln -sf "$(CXX_LIBRARY)" "$$(swift build -c release --show-bin-path)/libstdc++.a"
 
 build: cxx-library
-	for program in $(PROGRAMS); do $(BUILD) --product $$program || exit 1; done
+	$(BUILD)
 	scripts/link .build/programs $(PROGRAMS)
 	$(MAKE) -C pam-module
 	$(MAKE) -C starter
@@ -69,7 +71,8 @@ test: test-swift test-module test-commands test-crash test-system test-packages 
 	test-counters
 
 test-swift: test-dependencies
-	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
+	swift build --build-tests --explicit-target-dependency-import-check error -debug-info-format $(DEBUGGING)
+	SWIFT_BACKTRACE=enable=no swift test --skip-build --ignore-lock
 	scripts/guests imports names
 
 test-module: test-dependencies
@@ -87,12 +90,14 @@ test-crash: test-dependencies build
 crash: test-dependencies build
 	Tests/Crash/run .build/programs $(CRASH_POINTS) $(CRASH_SEED)
 
-test-system: test-dependencies build
-	$(BUILD) --product keychain-calls
-	$(BUILD) --product keychain-fido-soft
-	@for what in aws docker git-test keyring secrets rust libraries; do scripts/install-dependencies $$what \
-		|| echo "$$what can't be had here: the tests that need it are skipped"; done
+test-system: test-dependencies test-tools build
 	scripts/test-system
+
+# What the product is tried with and held against.
+test-tools: test-dependencies
+	@for what in aws docker git-test keyring secrets rust libraries packages rpm machine; do \
+		scripts/install-dependencies $$what \
+		|| echo "$$what can't be had here: the tests that need it are skipped"; done
 
 test-packages: build
 	@scripts/install-dependencies packages
