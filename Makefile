@@ -110,7 +110,7 @@ test-machine: build
 
 test-machine-short: build
 	@scripts/install-dependencies machine || echo "qemu can't be had here"
-	MACHINE_CUTS=1 MACHINE_MINUTES=25 scripts/test-machine -m short --reruns 1
+	MACHINE_CUTS=1 MACHINE_MINUTES=40 scripts/test-machine -m short --reruns 1
 
 test-programs: build
 	@scripts/install-dependencies programs \

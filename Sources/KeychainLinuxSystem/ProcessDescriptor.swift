@@ -11,6 +11,14 @@ package enum ProcessDescriptor {
         return number >= 0 ? Descriptor(owning: number) : nil
     }
 
+    /// The descriptor, where it is one of a process.
+    package static func checked(_ descriptor: Descriptor?) -> Descriptor? {
+        guard let descriptor, kc_pidfd_kill(descriptor.number, 0) == 0 || errno != EBADF else {
+            return nil
+        }
+        return descriptor
+    }
+
     /// Whether the process ends within the time.
     package static func ends(_ process: Descriptor, within time: Duration) -> Bool {
         (try? Wait.until(Wait.input, process.number, deadline: .now + time)) != nil

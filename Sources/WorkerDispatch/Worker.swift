@@ -47,6 +47,16 @@ final class Worker: Sendable {
         case running(RecordConnection)
         /// It was told to end, or has ended.
         case over
+        /// Another one serves its user from here on.
+        case gone
+    }
+    /// What has become of a connection.
+    enum Passing {
+        case passed
+        /// There is no room for it.
+        case refused
+        /// Another worker may take it.
+        case gone
     }
     private struct State {
         var phase = Phase.starting
@@ -64,8 +74,6 @@ final class Worker: Sendable {
         /// Whether keychaind had told it to.
         let wasTold: Bool
         let lasted: Duration
-        /// They came after it was told to end, or while it started.
-        let connections: [PassedConnection]
         /// Why it ended by itself; nil where that has been told already.
         let why: String?
         /// Its process, which may be there still: the channel alone has ended. nil where it has told none.
@@ -84,18 +92,30 @@ final class Worker: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Returns false where there is no room for it.
-    func pass(_ connection: PassedConnection) -> Bool {
+    func pass(_ connection: PassedConnection) -> Passing {
         let most = connection.socket == nil ? Self.mostCopiesOnTheirWay : Self.mostOnTheirWay
         return state.withLock { state in
-            guard case .running(let channel) = state.phase else {
-                let most = connection.isLogin ? Self.mostWithLogins : most
-                guard state.connections.count < most else { return false }
+            switch state.phase {
+            case .running(let channel):
+                let hasRoom = state.passed &- state.taken < UInt32(most)
+                return hasRoom && Self.send(connection, channel, &state) ? .passed : .refused
+            case .starting, .over:
+                let mostWaiting = connection.isLogin ? Self.mostWithLogins : most
+                guard state.connections.count < mostWaiting else { return .refused }
                 state.connections.append(connection)
-                return true
+                return .passed
+            case .gone: return .gone
             }
-            guard state.passed &- state.taken < UInt32(most) else { return false }
-            return Self.send(connection, channel, &state)
+        }
+    }
+
+    /// Gives the connections that the next worker is to take: they came while it started, or after its
+    /// end.
+    func leave() -> [PassedConnection] {
+        state.withLock { state in
+            state.phase = .gone
+            defer { state.connections = [] }
+            return state.connections
         }
     }
 
@@ -121,7 +141,7 @@ final class Worker: Sendable {
                 state.orders += orders
             case .running(let channel):
                 if !Self.offer(orders, channel) { channel.hangUp() }
-            case .over: break
+            case .over, .gone: break
             }
         }
     }
@@ -182,10 +202,10 @@ final class Worker: Sendable {
     private func over(since begun: ContinuousClock.Instant, _ why: String?) -> End {
         state.withLock { state in
             state.phase = .over
-            defer { state.connections = [] }
+            defer { state.process = nil }
             return End(
-                wasTold: state.isAskedToEnd, lasted: begun.duration(to: .now),
-                connections: state.connections, why: why, process: state.process)
+                wasTold: state.isAskedToEnd, lasted: begun.duration(to: .now), why: why,
+                process: state.process)
         }
     }
 
@@ -206,7 +226,7 @@ final class Worker: Sendable {
             case .busy where !pace.allowsOne(): throw .malformed
             case .ready where !isReady:
                 isReady = true
-                state.withLock { $0.process = passed }
+                state.withLock { $0.process = ProcessDescriptor.checked(passed) }
                 try begin(on: channel)
             case .took: state.withLock { $0.taken &+= 1 }
             case .idle(let taken): endIfIdle(after: taken)

@@ -24,7 +24,7 @@ package final class Workers: Sendable {
     private static let patienceForQuestions = DispatchTimeInterval.seconds(62)
     private static let patienceForEnds: Duration = .seconds(8)
     /// A worker's channel ends with its process, as a rule.
-    private static let patienceForEnd: Duration = .seconds(2)
+    private static let patienceForProcess: Duration = .seconds(2)
 
     /// What keychaind is started with.
     package struct Plan: Sendable {
@@ -145,9 +145,15 @@ package final class Workers: Sendable {
     /// Passes the connection to the worker of the user, which is started where there is none. Where
     /// too many are on their way already, it is closed.
     func pass(_ connection: PassedConnection, to user: UInt32) {
-        guard let worker = worker(of: user, with: connection) else { return }
-        if !worker.pass(connection) { connection.socket?.refuse() }
-        if connection.isLogin, pause(of: user, forLogin: true) == .zero { worker.startNow() }
+        while let worker = worker(of: user, with: connection) {
+            switch worker.pass(connection) {
+            case .passed: break
+            case .refused: connection.socket?.refuse()
+            case .gone: continue
+            }
+            if connection.isLogin, pause(of: user, forLogin: true) == .zero { worker.startNow() }
+            return
+        }
     }
 
     private func pause(of user: UInt32, forLogin isLogin: Bool) -> Duration {
@@ -201,34 +207,45 @@ package final class Workers: Sendable {
         let user = worker.user
         turns.endAll(of: user)
         for errands in [connecting, finding] { errands.forget(user) }
-        // One that has been taken over can close its channel and stay, and systemd starts so many and no more.
-        if let process = end.process, !ProcessDescriptor.ends(process, within: Self.patienceForEnd)
-        {
-            plan.log("the worker of uid \(user) was given up and stays; it is killed")
-            numbers.end(process, of: user)
-        }
-        let (next, pause) = state.withLock { state -> (Worker?, Duration) in
+        acknowledgements.ended(user)
+        let wasLeft = end.process.map { endIfLeft($0, of: user) } ?? false
+        let (next, connections, pause) = state.withLock {
+            state -> (Worker?, [PassedConnection], Duration) in
+            let connections = worker.leave()
             state.workers[user] = nil
             state.busy.remove(user)
             if end.lasted >= Self.lasting { state.failures[user] = nil }
-            if !end.wasTold { state.failures[user, default: Failures()].countOne() }
+            if !end.wasTold || wasLeft { state.failures[user, default: Failures()].countOne() }
             // One that failed may have left keychains open, which are to be locked in time.
             let isNeeded =
-                !end.connections.isEmpty || (!end.wasTold && vaultKeys.key(of: user) != nil)
-            guard isNeeded, !state.isEnding else { return (nil, .zero) }
-            let next = Worker(user, end.connections)
+                !connections.isEmpty || (!end.wasTold && vaultKeys.key(of: user) != nil)
+            guard isNeeded, !state.isEnding else {
+                return (nil, connections, .zero)
+            }
+            let next = Worker(user, connections)
             state.workers[user] = next
-            let hasLogin = end.connections.contains(where: \.isLogin)
-            return (next, state.failures[user]?.pause(forLogin: hasLogin) ?? .zero)
+            let hasLogin = connections.contains(where: \.isLogin)
+            return (next, connections, state.failures[user]?.pause(forLogin: hasLogin) ?? .zero)
         }
-        acknowledgements.ended(user)
-        if next == nil { for connection in end.connections { connection.socket?.refuse() } }
+        if next == nil { for connection in connections { connection.socket?.refuse() } }
         tellWhetherSeveral()
         if !end.wasTold, let why = end.why {
             plan.log("the worker of uid \(user) ended by itself (\(why))")
         }
         guard let next else { return }
         start(next, after: pause)
+    }
+
+    /// Ends the process of a worker whose channel has ended, if it is still there; returns whether it was.
+    /// One that has been taken over can close its channel and stay, and systemd starts so many and no more.
+    private func endIfLeft(_ process: Descriptor, of user: UInt32) -> Bool {
+        guard !ProcessDescriptor.ends(process, within: Self.patienceForProcess) else {
+            return false
+        }
+        plan.log("the worker of uid \(user) was given up, and has not ended by itself")
+        numbers.end(process, of: user)
+        _ = ProcessDescriptor.ends(process, within: Self.patienceForProcess)
+        return true
     }
 
     // MARK: What workers report

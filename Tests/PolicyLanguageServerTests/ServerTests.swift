@@ -168,17 +168,17 @@ import Testing
 
     /// What lies beside an edited file comes from the disk, whatever it is.
     @Test(arguments: [
-        ([0x70, 0xFF, 0xFE], "KC1001"), ([UInt8](repeating: 0, count: 512), "KC1012"),
-        ([UInt8](repeating: 0x23, count: 20_000_000), "KC1002"),
-        (Array("policy: v1\nname: n\nrules:\n  - {id: a, for".utf8), "KC1014"),
+        ([0x70, 0xFF, 0xFE], 1, "KC1001"), ([0], 512, "KC1012"), ([0x23], 20_000_000, "KC1002"),
+        (Array("policy: v1\nname: n\nrules:\n  - {id: a, for".utf8), 1, "KC1014"),
     ])
     func `a broken file beside the edited one is a diagnostic of its own`(
-        _ bytes: [UInt8], _ code: String
+        _ bytes: [UInt8], _ times: Int, _ code: String
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(bytes).write(to: folder.appending(path: "q.yaml"))
+        let contents = times > 1 ? Data(repeating: bytes[0], count: times) : Data(bytes)
+        try contents.write(to: folder.appending(path: "q.yaml"))
         var editor = try Editor()
         let found = try editor.open(
             Self.head, at: FileAddress.address(of: folder.appending(path: "p.yaml").path))

@@ -448,7 +448,7 @@ def test_a_process_of_the_number_ends_and_no_other(starter):
         assert told == ["done", "failed", "failed"]
         assert own.wait(world.PATIENCE) == -signal.SIGKILL
         assert others.poll() is None and roots.poll() is None
-        assert f"user 1000: what was to end is no process of uid {NUMBER}" in (
+        assert f"user 1000: a process could not be ended as one of uid {NUMBER}" in (
             starter.folder / "log").read_text()
     finally:
         for process in own, others, roots:

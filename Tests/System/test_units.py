@@ -158,6 +158,7 @@ TriggerLimitIntervalSec=0
     "systemd/keychain-worker@.service": """
 CollectMode=inactive-or-failed
 TimeoutStopSec=75
+KillMode=mixed
 Environment=SWIFT_BACKTRACE=enable=no
 LimitCORE=0
 LimitMEMLOCK=1G

@@ -45,8 +45,8 @@ import WorkerHandoff
             supplies.map { Handover($0) }
         } handle: { [reports] report, _ in
             reports.add(report)
-        } ended: { [ends, processes, ended] end in
-            ends.add((end.wasTold, end.connections.count))
+        } ended: { [worker, ends, processes, ended] end in
+            ends.add((end.wasTold, worker.leave().count))
             processes.add(end.process)
             ended.signal()
         }
@@ -84,7 +84,7 @@ import WorkerHandoff
     }
 
     @Test func `connections that come while it starts are passed once it is ready`() throws {
-        #expect(worker.pass(try connection()))
+        #expect(worker.pass(try connection()) == .passed)
         let process = try start([.deviceKey, .started])
         worker.tell([Handover(.event(id: 3, .sleeping))])
         #expect(try order(process).0 == .deviceKey)
@@ -103,11 +103,11 @@ import WorkerHandoff
         _ = try order(process)
         try say(.ready, on: process)
         wait { worker.isRunning }
-        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection())) }
-        #expect(!worker.pass(try connection()))
+        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection()) == .passed) }
+        #expect(worker.pass(try connection()) == .refused)
         try say(.took, on: process)
-        wait { (try? worker.pass(connection())) == true }
-        #expect(!worker.pass(try connection()))
+        wait { (try? worker.pass(connection())) == .passed }
+        #expect(worker.pass(try connection()) == .refused)
     }
 
     @Test func `one that reads nothing yet is told of any number of locked screens`() throws {
@@ -131,23 +131,23 @@ import WorkerHandoff
         _ = try order(process)
         try say(.ready, on: process)
         wait { worker.isRunning }
-        while worker.pass(try copy()) {}
-        for _ in 0..<Worker.mostOnTheirWay / 2 { #expect(worker.pass(try connection())) }
-        #expect(!worker.pass(try connection()))
+        while worker.pass(try copy()) == .passed {}
+        for _ in 0..<Worker.mostOnTheirWay / 2 { #expect(worker.pass(try connection()) == .passed) }
+        #expect(worker.pass(try connection()) == .refused)
         try say(.took, on: process)
-        wait { (try? worker.pass(connection())) == true }
-        #expect(!worker.pass(try copy()))
+        wait { (try? worker.pass(connection())) == .passed }
+        #expect(worker.pass(try copy()) == .refused)
     }
 
     @Test func `a login has room beside sixteen connections, and can end the pause before a start`()
         throws
     {
         begin(after: .seconds(600))
-        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection())) }
-        #expect(!worker.pass(try connection()))
+        for _ in 0..<Worker.mostOnTheirWay { #expect(worker.pass(try connection()) == .passed) }
+        #expect(worker.pass(try connection()) == .refused)
         var login = try connection()
         login.isLogin = true
-        #expect(worker.pass(login))
+        #expect(worker.pass(login) == .passed)
         worker.startNow()
         #expect(try order(RecordConnection(accepted: try listener.accept())).0 == .started)
     }
@@ -157,25 +157,37 @@ import WorkerHandoff
         _ = try order(process)
         try say(.ready, on: process)
         wait { worker.isRunning }
-        #expect(worker.pass(try connection()))
+        #expect(worker.pass(try connection()) == .passed)
         try say(.idle(taken: 0), on: process)
         #expect(try order(process).0 == .connection(.requests))
         try say(.took, on: process)
         try say(.idle(taken: 1), on: process)
         #expect(try order(process).0 == .end)
         // What comes now is the next one's.
-        #expect(worker.pass(try connection()))
+        #expect(worker.pass(try connection()) == .passed)
         process.hangUp()
         ended.wait()
         #expect(ends.all.map(\.wasTold) == [true] && ends.all.map(\.left) == [1])
     }
 
     @Test func `one that goes by itself has failed, and what waits for it is not lost`() throws {
-        #expect(worker.pass(try connection()))
+        #expect(worker.pass(try connection()) == .passed)
         let process = try start()
         process.hangUp()
         ended.wait()
         #expect(ends.all.map(\.wasTold) == [false] && ends.all.map(\.left) == [1])
+        // The next one has taken what waited.
+        #expect(worker.pass(try connection()) == .gone)
+    }
+
+    @Test func `a descriptor that is no process is none`() throws {
+        let process = try start()
+        _ = try order(process)
+        let (one, _) = try SocketPair.ofStreams()
+        try process.send(WorkerReport.ready.bytes, passing: [one])
+        process.hangUp()
+        ended.wait()
+        #expect(processes.all.count == 1 && processes.all.allSatisfy { $0 == nil })
     }
 
     @Test func `one whose channel ends leaves its process, as it told it when it was ready`() throws

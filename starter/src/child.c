@@ -54,27 +54,37 @@ static bool leave_all_but(int connection) {
            syscall(SYS_close_range, kept + 1, ~0U, 0) == 0;
 }
 
+enum { CHILD = -2 };
+
 // A process that ends with this one, without its descriptors but the standard ones and the
-// connection; `input`, unless -1, is its standard input. Returns 0 in it. Returns here once it has
-// left the other descriptors, and sets `child` to a pidfd, or leaves it: a connection that is
-// closed here afterwards is open in no child but its own.
-static pid_t make_child(int connection, int input, int *child) {
-    char byte;
+// connection; `input`, unless -1, is its standard input. Returns CHILD in it. Returns its pidfd
+// here, once it has left the other descriptors: a connection that is closed here afterwards is open
+// in no child but its own. Returns -1 where there is no such child.
+static int make_child(int connection, int input) {
+    char byte = 0;
     int left[2];
+    int child = -1;
     pid_t parent = getpid();
     if (pipe2(left, O_CLOEXEC) != 0) return -1;
-    pid_t made = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, child, NULL, NULL);
+    pid_t made = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &child, NULL, NULL);
     if (made == 0) {
         bool is_ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-                        (input < 0 || dup2(input, STDIN_FILENO) >= 0) && leave_all_but(connection);
+                        (input < 0 || dup2(input, STDIN_FILENO) >= 0) &&
+                        dup2(left[1], STDOUT_FILENO) >= 0 && leave_all_but(connection) &&
+                        write(STDOUT_FILENO, &byte, 1) == 1;
         if (!is_ready) _exit(FAILED);
-        return 0;
+        return CHILD;
     }
     close(left[1]);
-    while (made > 0 && read(left[0], &byte, 1) < 0 && errno == EINTR) {
+    ssize_t count = -1;
+    while (made > 0 && (count = read(left[0], &byte, 1)) < 0 && errno == EINTR) {
     }
     close(left[0]);
-    return made;
+    if (made < 0) return -1;
+    if (count == 1) return child;
+    (void)kc_child_reap(child);
+    close(child);
+    return -1;
 }
 
 static bool takes_request(int connection, struct kc_order *order) {
@@ -113,17 +123,17 @@ static _Noreturn void drop(int connection) {
 
 int kc_child_start(const struct kc_program *program, const struct kc_arguments *arguments,
                    int connection) {
-    int child = -1;
-    if (make_child(connection, -1, &child) == 0) become(program, arguments, connection);
+    int child = make_child(connection, -1);
+    if (child == CHILD) become(program, arguments, connection);
     return child;
 }
 
 // The child's input ends when the connection is open in it alone.
 int kc_child_close(int connection) {
     int input[2];
-    int child = -1;
     if (pipe2(input, O_CLOEXEC) != 0) return -1;
-    if (make_child(connection, input[0], &child) == 0) drop(connection);
+    int child = make_child(connection, input[0]);
+    if (child == CHILD) drop(connection);
     if (child >= 0) close(connection);
     close(input[0]);
     close(input[1]);

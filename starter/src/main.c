@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// keychain-starter: starts the programs that work for keychaind and its workers, and gives users'
-// folders to their workers' numbers. It does nothing else, and is the only process of the service
-// with those of root's rights that the PAM modules of a machine may need. Descriptor 3 is its
-// listening socket, from systemd or from keychaind.
+// keychain-starter: starts the programs that work for keychaind and its workers, gives users'
+// folders to their workers' numbers, and ends workers that keychaind gave up. It does nothing else,
+// and is the only process of the service with those of root's rights that the PAM modules of a
+// machine may need. Descriptor 3 is its listening socket, from systemd or from keychaind.
 #include "installation.h"
 #include "runs.h"
 

@@ -169,7 +169,7 @@ static enum kc_start_word bind_to(struct run *run, uint32_t user) {
 static enum kc_start_word end(const struct kc_order *order) {
     const struct kc_start_request *request = &order->request;
     if (kc_child_end(order->descriptors[0], request->number)) return 0;
-    fprintf(stderr, "keychain-starter: user %u: what was to end is no process of uid %u\n",
+    fprintf(stderr, "keychain-starter: user %u: a process could not be ended as one of uid %u\n",
             request->user, request->number);
     return KC_START_FAILED;
 }

@@ -17,12 +17,11 @@
 // Numbers are little-endian; a text ends with a zero, and zeros fill the rest of its field. A
 // connection has one request, and its descriptors with it. The first reply is KC_START_STARTED or a
 // refusal; the one after KC_START_STARTED is KC_START_ENDED, and the one after a refusal says
-// nothing. A connection that ends ends the
-// program. Before the request for a program that works for a user, keychaind binds the connection
-// to that user, with one reply, KC_START_DONE or a refusal: then it may hand the connection on, as
-// no other user's request is taken from it. Policies are compiled, folders adopted and workers
-// ended for connections that are bound to no user. Magic, version and the size of a reply are those
-// of every version.
+// nothing. A connection that ends ends the program. Before the request for a program that works for
+// a user, keychaind binds the connection to that user, with one reply, KC_START_DONE or a refusal:
+// then it may hand the connection on, as no other user's request is taken from it. Policies are
+// compiled, folders adopted and workers ended for connections that are bound to no user. Magic,
+// version and the size of a reply are those of every version.
 
 #ifndef KC_START_RECORD_H
 #define KC_START_RECORD_H
@@ -75,8 +74,7 @@ enum kc_start_program {
     // The connection is the user's from here on. Has no descriptor.
     KC_START_BIND = 6,
     // The user's folders become the number's. Comes with the folder of all users' states and that
-    // of
-    // runtime files, both root's. The reply is KC_START_DONE.
+    // of runtime files, both root's. The reply is KC_START_DONE.
     KC_START_ADOPT = 7,
     // A process of the number's ends, whose pidfd comes along: a worker that keychaind gave up. The
     // reply is KC_START_DONE.
