@@ -174,20 +174,18 @@ static enum kc_start_word end(const struct kc_order *order) {
     return KC_START_FAILED;
 }
 
+static enum kc_start_word do_order(struct run *run, const struct kc_order *order) {
+    const struct kc_start_request *request = &order->request;
+    if (request->program == KC_START_BIND) return bind_to(run, request->user);
+    if (request->program == KC_START_END) return end(order);
+    return kc_adopt(order->descriptors[0], order->descriptors[1], request->user, request->number);
+}
+
 // What the starter does itself, for keychaind. Returns why it was not done, or 0.
 static enum kc_start_word do_itself(struct run *run) {
     struct kc_order order;
     enum kc_start_word why = kc_order_take(run->connection, &order);
-    const struct kc_start_request *request = &order.request;
-    if (why != 0) {
-        // It is none.
-    } else if (request->program == KC_START_BIND) {
-        why = bind_to(run, request->user);
-    } else if (request->program == KC_START_END) {
-        why = end(&order);
-    } else {
-        why = kc_adopt(order.descriptors[0], order.descriptors[1], request->user, request->number);
-    }
+    if (why == 0) why = do_order(run, &order);
     kc_order_forget(&order);
     if (why != 0) return why;
     kc_reply(run->connection, KC_START_DONE, 0);
