@@ -10,6 +10,7 @@
 # make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
 # make test-machine  the packages on a Debian that boots in QEMU; MACHINE_CUTS=50 power cuts
 # make test-machine-short  the part of it that continuous integration does
+# make machine-image  what it boots from, made once of a mirror's packages
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be, and a package with many others
@@ -40,7 +41,7 @@ PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm 
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system test-tools \
-	test-packages test-machine test-machine-short test-counters test-programs crash \
+	test-packages machine-image test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies test-dependencies cxx-library
 
@@ -104,12 +105,14 @@ test-packages: build
 	@scripts/install-dependencies rpm || echo "RPM's tools can't be had here: their tests are skipped"
 	scripts/test-packages
 
-test-machine: build
+machine-image: dependencies
 	@scripts/install-dependencies machine || echo "qemu can't be had here"
+	@scripts/test-machine image
+
+test-machine: build machine-image
 	scripts/test-machine
 
-test-machine-short: build
-	@scripts/install-dependencies machine || echo "qemu can't be had here"
+test-machine-short: build machine-image
 	MACHINE_CUTS=1 MACHINE_MINUTES=40 scripts/test-machine -m short --reruns 1
 
 test-programs: build
