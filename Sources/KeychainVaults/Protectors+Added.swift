@@ -192,7 +192,8 @@ extension Protectors {
             let opening = try source(keychain, .recoveryKey(recoveryKey))
             do throws(KeychainStoreError) {
                 try keychain.file.setPassword(
-                    from: opening, new: new.bytes.copy(), deviceSecret: secret)
+                    from: opening, new: new.bytes.copy(), deviceSecret: secret,
+                    cost: passwordCost)
             } catch { throw RequestError(error) }
         }
     }

@@ -20,6 +20,8 @@ package final class Protectors: Sendable {
     private let reader: @Sendable (UInt32) -> any ForeignReader
     /// Whether this device's key may open a keychain that is made without a password.
     package let allowsDeviceProtector: Bool
+    /// Of passwords that keychains get from now on.
+    let passwordCost: PasswordCostChoice
     private let changes = Mutex<[UInt32: Changes]>([:])
     /// The machine's TPM does one thing at a time, which takes seconds.
     package let tpmTurns = UserTurns(atOnce: 1)
@@ -27,13 +29,15 @@ package final class Protectors: Sendable {
     package init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
         keys: ProtectorKeys = .none,
-        reader: @escaping @Sendable (UInt32) -> any ForeignReader = { _ in OwnProcessReader() }
+        reader: @escaping @Sendable (UInt32) -> any ForeignReader = { _ in OwnProcessReader() },
+        passwordCost: PasswordCostChoice = .calibrated
     ) {
         self.folder = folder
         self.keys = keys
         self.reader = reader
         self.deviceKey = deviceKey
         self.allowsDeviceProtector = allowsDeviceProtector
+        self.passwordCost = passwordCost
     }
 
     /// Names of the user's keychains.
@@ -132,7 +136,8 @@ package final class Protectors: Sendable {
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,
-                    deviceSecret: secret, provisional: provisional, adding: recovery)
+                    deviceSecret: secret, provisional: provisional, adding: recovery,
+                    cost: passwordCost)
             }
         }
     }
@@ -158,7 +163,7 @@ package final class Protectors: Sendable {
         try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
             try keychain.file.setPassword(
                 old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
-                deviceSecret: secret)
+                deviceSecret: secret, cost: passwordCost)
         }
     }
 
@@ -169,7 +174,7 @@ package final class Protectors: Sendable {
     ) throws(RequestError) {
         try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
             try keychain.file.changePassword(
-                old: old.bytes, new: new.bytes, deviceSecret: secret)
+                old: old.bytes, new: new.bytes, deviceSecret: secret, cost: passwordCost)
         }
     }
 

@@ -137,8 +137,9 @@ import Testing
     private static let reference = ItemReference(
         itemClass: .genericPassword, identifier: [UInt8](repeating: 3, count: 16))!
 
-    private static func judged(_ row: Row, _ judge: Judge) -> Row.Word? {
-        guard let rights = row.flags.accessControl(protecting: row.protection) else { return nil }
+    private static func judged(
+        _ row: Row, _ rights: ItemAccessControl, _ judge: Judge
+    ) -> Row.Word? {
         let request = AccessRequest(
             AccessRequest.Circumstances(
                 row.operation, as: .readSecret, callerGroups: ["mine"], keychain: row.state.facts,
@@ -174,8 +175,10 @@ import Testing
                     match: PolicyMatch(
                         PolicyBox([.text(.service, [.literal("no such service")])])))
             ]))
+        let (plain, ruled) = (Judge(), Judge(elsewhere))
         var rows = 0
-        for flags in Self.allFlags where flags.accessControl(protecting: protection) != nil {
+        for flags in Self.allFlags {
+            guard let rights = flags.accessControl(protecting: protection) else { continue }
             for state in KeychainState.allCases {
                 for proven in Proven.allCases {
                     for machine in Machine.allCases {
@@ -187,8 +190,8 @@ import Testing
                                     mayAsk: mayAsk)
                                 rows += 1
                                 // Some rows under that policy: it costs more.
-                                let judge = rows % 211 == 0 ? Judge(elsewhere) : Judge()
-                                let said = Self.judged(row, judge)
+                                let judge = rows % 211 == 0 ? ruled : plain
+                                let said = Self.judged(row, rights, judge)
                                 if said != row.expected {
                                     Issue.record(
                                         "\(row): \(String(describing: said)), not \(row.expected)")

@@ -126,8 +126,8 @@ import Testing
         #expect(try lines().compactMap { $0["count"] as? Int } == [100])
     }
 
-    /// The vendor's rules.
-    private static func judge() throws -> Judge {
+    /// The vendor's rules, compiled once.
+    private static let judge = Result {
         let vendor = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Policies/10-baseline.yaml")
@@ -138,7 +138,7 @@ import Testing
 
     @Test func `the account database is asked of a counted read after its answer`() throws {
         let notes = RequestNotes()
-        notes.note(stranger: PolicyFacts(), .readSecret, try Self.judge())
+        notes.note(stranger: PolicyFacts(), .readSecret, try Self.judge.get())
         let answered = DispatchSemaphore(value: 0)
         var isTaken = false
         log.record(.copyMatching, by: Self.subject(1), .state(.notFound), notes: notes) {
@@ -161,7 +161,7 @@ import Testing
 
     @Test func `a line is in the file before the answer, with all that is known`() throws {
         let notes = RequestNotes()
-        notes.note(stranger: PolicyFacts(), .add, try Self.judge())
+        notes.note(stranger: PolicyFacts(), .add, try Self.judge.get())
         log.record(.add, by: Self.subject(1), .refused(.notEntitled), notes: notes) {
             {
                 var facts = PolicyFacts()
@@ -175,7 +175,7 @@ import Testing
     /// A program asked for items of a group that it is not let into.
     private func refuse(_ user: UInt32, _ program: String) throws {
         let notes = RequestNotes()
-        notes.note(stranger: PolicyFacts(), .add, try Self.judge())
+        notes.note(stranger: PolicyFacts(), .add, try Self.judge.get())
         log.record(.add, by: Self.subject(user, program), .refused(.notEntitled), notes: notes)
     }
 

@@ -23,7 +23,8 @@ import Testing
         let folder = KeychainFolder(
             path, layout: .folderPerUser, accountName: { "user\($0)" })
         let protectors = Protectors(
-            folder: folder, deviceKey: .random(), allowsDeviceProtector: false)
+            folder: folder, deviceKey: .random(), allowsDeviceProtector: false,
+            passwordCost: .least)
         for user: UInt32 in [1, 2] {
             try protectors.create(.login, of: user, password: Self.secret("words"))
         }

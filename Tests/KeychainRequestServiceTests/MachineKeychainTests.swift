@@ -359,7 +359,7 @@ private final class Worker: Sendable {
             path, layout: .folderPerUser, serving: user, accountName: { _ in "a" })
         protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: path + "/device.key"),
-            allowsDeviceProtector: true)
+            allowsDeviceProtector: true, passwordCost: .least)
         vault = MemoryVault(protectors)
         let person = Person()
         person.leaves()

@@ -36,7 +36,7 @@ import Testing
             attributes: [.posixPermissions: 0o700])
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
-            allowsDeviceProtector: true)
+            allowsDeviceProtector: true, passwordCost: .least)
         policy = ActivePolicy(try Self.pair())
         var parts = KeychainService.Parts(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,

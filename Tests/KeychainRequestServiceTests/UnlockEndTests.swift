@@ -201,7 +201,8 @@ struct EmbeddedUnlockEndTests {
         let folder = KeychainFolder(
             home, layout: .ownUser, accountName: { _ in "somebody" })
         let protectors = Protectors(
-            folder: folder, deviceKey: .random(), allowsDeviceProtector: true)
+            folder: folder, deviceKey: .random(), allowsDeviceProtector: true,
+            passwordCost: .least)
         let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))
         try protectors.create(.login, of: getuid(), password: password)
         let keychain = try folder.keychain(nil, of: getuid())

@@ -51,7 +51,7 @@ final class OpenLogin: Sendable {
             memory: memory)
         protectors = Protectors(
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
-            allowsDeviceProtector: false, keys: keys)
+            allowsDeviceProtector: false, keys: keys, passwordCost: .least)
         vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
             vaultKey: vaultKey, pending: pending,

@@ -94,7 +94,7 @@ final class ServiceInMemory {
             folder,
             Protectors(
                 folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
-                allowsDeviceProtector: false)
+                allowsDeviceProtector: false, passwordCost: .least)
         )
     }
 
