@@ -478,7 +478,7 @@ let package = Package(
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
                 "KeychainImport", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
-                "LoginManager", "PAMSetup", "ProgramHandoff", "SecretJSON", "Terminal", arguments,
+                "PAMSetup", "ProgramHandoff", "SecretJSON", "Terminal", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(

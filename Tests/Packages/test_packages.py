@@ -51,6 +51,13 @@ def test_two_builds_give_the_same_bytes():
             other.read_bytes()).digest(), one.name
 
 
+def test_the_commands_of_every_day_load_no_bus(packages):
+    for program in "keychainctl", "security":
+        told = subprocess.run(["readelf", "--dynamic", f"/usr/bin/{program}"], check=True, text=True,
+                              capture_output=True).stdout
+        assert "(NEEDED)" in told and "libsystemd" not in told, program
+
+
 def test_the_packages_have_what_make_install_installs_and_nothing_else(packages):
     with tempfile.TemporaryDirectory() as folder:
         below = pathlib.Path(folder)

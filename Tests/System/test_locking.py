@@ -296,6 +296,16 @@ def test_a_restart_closes_nothing_twice(session, logind, daemon):
     assert daemon.log().count("the screen of session c1 is locked") == 1
 
 
+def test_the_doctor_tells_a_bus_without_logind_from_none(logind):
+    doctor = lambda: world.run(world.CONTROL, "doctor", check=False).stdout
+    assert "logind tells of locked screens and sleep" in doctor()
+    logind.processes[1].terminate()
+    logind.processes[1].wait(world.PATIENCE)
+    world.wait_for(lambda: "logind is not on the system bus" in doctor(), "the doctor to miss it")
+    logind.stop()
+    assert "there is no D-Bus system bus, and so no logind" in doctor()
+
+
 def test_a_bus_that_restarts_is_heard_again(session, logind, daemon):
     logind.stop()
     world.wait_for(lambda: "logind can't be heard" in daemon.log(), "the daemon to notice")

@@ -2,7 +2,6 @@
 internal import Glibc
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
-internal import LoginManager
 internal import PAMSetup
 internal import ProgramHandoff
 
