@@ -30,7 +30,7 @@ package final class RemoteKeychain: KeychainEndpoint {
         _ verb: V, in context: AuthenticationContext?, relay: Relay?,
         passing descriptor: Descriptor? = nil, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer {
-        let connection = try connect()
+        let connection = try connect(cancellation)
         let conversation = Conversation(connection, socket: socket)
         let answer: V.Answer
         do throws(Conversation.Failure) {
@@ -86,12 +86,18 @@ package final class RemoteKeychain: KeychainEndpoint {
     /// An idle connection that still works, else a new one. The listener must be root's: an
     /// environment may name another socket, and text typed into this program must reach only the
     /// daemon.
-    private func connect() throws(RequestError) -> ClientConnection {
+    private func connect(
+        _ cancellation: Cancellation?
+    ) throws(RequestError) -> ClientConnection {
         while let connection = idle.withLock({ $0.popLast() }) {
             if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
         }
         do {
-            return try ClientConnection(path: socket, requiredPeer: 0)
+            return try ClientConnection(path: socket, requiredPeer: 0) {
+                shutDown, wait throws(SocketError) in
+                guard let cancellation else { return try wait() }
+                try cancellation.whileWaiting(shutDown, wait)
+            }
         } catch {
             guard case .ended(let refusal, _) = Conversation.Failure(error) else {
                 throw .failed(.notAvailable)

@@ -16,16 +16,28 @@ package final class ClientConnection: @unchecked Sendable {
     private let stream: FrameStream
     private let maker = getpid()
 
+    /// Waits for the server's greeting by calling `wait`; `shutDown` ends that, also from another
+    /// thread.
+    package typealias Greeting = (
+        _ shutDown: @escaping @Sendable () -> Void, _ wait: () throws(SocketError) -> Void
+    ) throws(SocketError) -> Void
+
     /// If `requiredPeer` is given, the server must run as that user. Waits until the server greets.
     package init(
-        path: String, requiredPeer: UInt32?, greetedWithin patience: Duration = patience
+        path: String, requiredPeer: UInt32?, greetedWithin patience: Duration = patience,
+        greeting: Greeting = { _, wait throws(SocketError) in try wait() }
     ) throws(SocketError) {
         let ourselves = kc_own_credentials()
         descriptor = try SocketAddress.connect(
             path, ContinuousClock.now + .seconds(Self.connectSeconds))
         serverUser = try PeerCredentials(of: descriptor).user
         if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
-        let hello = try Self.hello(descriptor, .now + patience)
+        let connected = descriptor
+        var greeted: Hello?
+        try greeting({ Self.shutDown(connected) }) { () throws(SocketError) in
+            greeted = try Self.hello(connected, .now + patience)
+        }
+        guard let hello = greeted else { throw .closed }
         stream = FrameStream(
             descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
             nonce: hello.nonce)
@@ -64,7 +76,11 @@ package final class ClientConnection: @unchecked Sendable {
     package var belongsToThisProcess: Bool { getpid() == maker }
 
     /// Ends the connection, also for a thread that waits on it.
-    package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+    package func shutDown() { Self.shutDown(descriptor) }
+
+    private static func shutDown(_ descriptor: Descriptor) {
+        _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR))
+    }
 
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 

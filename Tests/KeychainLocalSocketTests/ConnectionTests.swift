@@ -252,6 +252,17 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `a greeting that is no longer wanted is not waited for`() throws {
+        let path = path
+        #expect(throws: SocketError.closed) {
+            try ClientConnection(path: path, requiredPeer: nil, greetedWithin: .seconds(60)) {
+                shutDown, wait throws(SocketError) in
+                shutDown()
+                try wait()
+            }
+        }
+    }
+
     @Test func `a server that has just been started is waited for`() throws {
         let path = path
         let client = Background { try ClientConnection(path: path, requiredPeer: nil).serverUser }
