@@ -19,10 +19,9 @@ STACKS = "cat /etc/pam.d/common-auth /etc/pam.d/common-session /etc/pam.d/common
 
 
 @pytest.fixture(scope="session")
-def newer_disk():
+def newer_disk(packages_disk):
     """The same packages, as of a later version."""
     folder = WORK / "newer"
-    WORK.mkdir(parents=True, exist_ok=True)
     dpkg.newer(folder, "0.1.1-1")
     disk = WORK / "newer.raw"
     make_disk(folder, disk)
