@@ -494,7 +494,6 @@ def counters(table, house):
              "SQLite prepares": 0}
     table.heading("Counts a read, which no load disturbs (counters.json)")
     for name, count in counts.items():
-        # One call in some hundred reads is a clock's, and no part of a read.
-        table.add(name, round(count, 2), "", most=goals.get(name),
+        table.add(name, count, "", most=goals.get(name),
                   note=f"held {held.get(name, '–')}" + (", GROWN" if name in worse else ""))
     table.add("counts that have grown by more than 3 %", len(worse), most=0)

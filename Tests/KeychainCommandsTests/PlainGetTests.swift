@@ -59,7 +59,7 @@ import Testing
             "https", "443", "when-unlocked", "a", "ä b", "",
         ]
         var readInShort = 0
-        for _ in 0..<1000 {
+        for _ in 0..<4000 {
             let kind = words.prefix(3).randomElement() ?? ""
             let rest = (0..<Int.random(in: 1...4)).map { _ in words.randomElement() ?? "" }
             let line = ["get", kind, "--label", "a"] + rest
