@@ -45,7 +45,10 @@ final class Worker: Sendable {
     private enum Phase {
         case starting
         case running(RecordConnection)
-        /// It was told to end, or has ended.
+        /// It was told to end. Its last requests still wait for answers of keychaind's, without which they
+        /// are cut off.
+        case ending(RecordConnection)
+        /// It ends before it is ready, or has ended.
         case over
         /// Another one serves its user from here on.
         case gone
@@ -99,7 +102,7 @@ final class Worker: Sendable {
             case .running(let channel):
                 let hasRoom = state.passed &- state.taken < UInt32(most)
                 return hasRoom && Self.send(connection, channel, &state) ? .passed : .refused
-            case .starting, .over:
+            case .starting, .ending, .over:
                 let mostWaiting = connection.isLogin ? Self.mostWithLogins : most
                 guard state.connections.count < mostWaiting else { return .refused }
                 state.connections.append(connection)
@@ -139,7 +142,7 @@ final class Worker: Sendable {
             case .starting:
                 guard state.orders.count < Self.mostWaiting else { return }
                 state.orders += orders
-            case .running(let channel):
+            case .running(let channel), .ending(let channel):
                 if !Self.offer(orders, channel) { channel.hangUp() }
             case .over, .gone: break
             }
@@ -164,7 +167,7 @@ final class Worker: Sendable {
             if (try? channel.offer(WorkerOrder.end.bytes, passing: nil)) != true {
                 channel.hangUp()
             }
-            state.phase = .over
+            state.phase = .ending(channel)
         }
         hurry.signal()
     }
@@ -174,7 +177,7 @@ final class Worker: Sendable {
         state.withLock { state in
             guard case .running(let channel) = state.phase, state.passed == taken else { return }
             state.isAskedToEnd = true
-            state.phase = .over
+            state.phase = .ending(channel)
             _ = try? channel.offer(WorkerOrder.end.bytes, passing: nil)
         }
     }

@@ -170,6 +170,26 @@ import WorkerHandoff
         #expect(ends.all.map(\.wasTold) == [true] && ends.all.map(\.left) == [1])
     }
 
+    @Test func `one that is told to end gets the answers that its last requests wait for`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        try say(.biometry(id: 5), on: process)
+        wait { reports.all == [.biometry(id: 5)] }
+        worker.end()
+        #expect(!worker.isRunning)
+        worker.tell([Handover(.answer(id: 5, value: 1))])
+        #expect(try order(process).0 == .end)
+        guard case .answer(5, 1, _) = try order(process).0 else {
+            Issue.record("it was told something else")
+            return
+        }
+        process.hangUp()
+        ended.wait()
+        #expect(ends.all.map(\.wasTold) == [true])
+    }
+
     @Test func `one that goes by itself has failed, and what waits for it is not lost`() throws {
         #expect(worker.pass(try connection()) == .passed)
         let process = try start()
