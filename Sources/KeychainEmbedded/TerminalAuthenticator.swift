@@ -51,12 +51,8 @@ struct TerminalAuthenticator: Authenticator {
         }
         let answer: ConversationMessage
         do {
-            let (here, there) = try ConversationChannel.pair()
-            let shower = try ChildProcess(
-                executable: prompter, arguments: ["--conversation"], environment: [],
-                passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+            let (here, shower) = try start(prompter, question, client.caller)
             defer { if shower.wait(deadlineSeconds: 2) == nil { shower.kill() } }
-            try here.send(.title(question.text(for: client.caller)))
             try here.send(.askHidden(prompt))
             answer = try here.receive(deadlineSeconds: Self.deadline)
             try here.send(.finished(.success))
@@ -102,16 +98,25 @@ struct TerminalAuthenticator: Authenticator {
         }
     }
 
-    /// Joins the two programs by a channel of which this process keeps neither end.
+    /// The prompter, which shows the question, alone has the other end of the channel: one that ends
+    /// is not waited for.
     private func start(
-        _ auth: String, _ prompter: String, _ service: String, _ question: Question,
-        _ caller: Caller
-    ) throws -> (prover: ChildProcess, shower: ChildProcess) {
+        _ prompter: String, _ question: Question, _ caller: Caller
+    ) throws -> (here: ConversationChannel, shower: ChildProcess) {
         let (here, there) = try ConversationChannel.pair()
         try here.send(.title(question.text(for: caller)))
         let shower = try ChildProcess(
             executable: prompter, arguments: ["--conversation"], environment: [],
             passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+        return (here, shower)
+    }
+
+    /// Joins the two programs by a channel of which this process keeps neither end.
+    private func start(
+        _ auth: String, _ prompter: String, _ service: String, _ question: Question,
+        _ caller: Caller
+    ) throws -> (prover: ChildProcess, shower: ChildProcess) {
+        let (here, shower) = try start(prompter, question, caller)
         let prover = try ChildProcess(
             executable: auth, arguments: [service, String(caller.user), account],
             environment: [],

@@ -95,7 +95,8 @@ import Testing
         #expect(said == .refused(.authenticationFailed))
     }
 
-    @Test func `an application password is what is typed, and not what a program cancels`() throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `an application password is what is typed, and not what a program cancels`() throws {
         // It hears the title, the question and, after its answer, that it is over.
         func answering(_ answer: String) -> String {
             let hears = "/bin/dd bs=8192 count=1 <&3 >/dev/null 2>&1\n"
@@ -105,6 +106,7 @@ import Testing
         #expect(try typing.ask("Password: ", Self.question, for: onTerminal).text == "battery")
         for (words, expected) in [
             (answering(#"\006"#), RequestError.refused(.cancelled)),
+            // One that ends without an answer is not waited for.
             ("exit 0", .refused(.interactionNotAllowed)),
         ] {
             let other = try authenticator(auth: "exit 0", prompter: words)
