@@ -17,8 +17,10 @@ final class AuthorizationContext {
     let judge: Judge
     let circumstances: AccessRequest.Circumstances
     let keychainName: String
-    /// The biometry enrolled now; empty where there is none.
-    let biometry: [UInt8]
+    /// The biometry enrolled now; empty where there is none. Looked up, by another process, where an
+    /// item is bound to it.
+    private lazy var biometry = enrolledBiometry()
+    private let enrolledBiometry: () -> [UInt8]
     let notes: RequestNotes
     /// The groups of other programs that the client joined.
     private let joined: [String]
@@ -30,12 +32,12 @@ final class AuthorizationContext {
 
     init(
         _ judge: Judge, _ circumstances: AccessRequest.Circumstances, keychainName: String,
-        biometry: [UInt8], notes: RequestNotes, joined: [String] = []
+        biometry: @escaping () -> [UInt8], notes: RequestNotes, joined: [String] = []
     ) {
         self.judge = judge
         self.circumstances = circumstances
         self.keychainName = keychainName
-        self.biometry = biometry
+        enrolledBiometry = biometry
         self.notes = notes
         self.joined = joined
     }
@@ -171,14 +173,10 @@ extension KeychainService {
         // Looked up only where a verdict can depend on it.
         var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
-        var biometry: [UInt8] = []
         let mayNeedProof = scope.needs.contains(.proof) || !judge.policy.isEmpty
         if scope.needs.contains(.passcode) || (!withoutQuestion && mayNeedProof) {
             isPasscodeSet = try management.hasProvableOwner(access.keychain, for: client.caller)
             if !withoutQuestion { provable = authentication.provable(for: client) }
-        }
-        if scope.needs.contains(.biometry) {
-            biometry = authentication.enrolledBiometry(of: client.caller)
         }
         let restsOnAnswers = !withoutQuestion || judge.policy.asked.contains(.interactive)
         let mayAsk = restsOnAnswers ? access.prompts.mayAsk(intent.ui) : nil
@@ -199,7 +197,8 @@ extension KeychainService {
             day: judge.hasPermissiveRules ? LocalTime.now.day : 0)
         let context = AuthorizationContext(
             judge, circumstances, keychainName: access.keychain.id.name.description,
-            biometry: biometry, notes: client.notes, joined: try access.joinedGroups)
+            biometry: { [authentication] in authentication.enrolledBiometry(of: client.caller) },
+            notes: client.notes, joined: try access.joinedGroups)
         scope.refine(context)
         return context
     }
@@ -299,16 +298,14 @@ struct ItemNeeds: OptionSet, Sendable {
     static let passcode = ItemNeeds(rawValue: 1)
     /// What the user proves, which takes a password too.
     static let proof = ItemNeeds(rawValue: 2)
-    /// Which biometry is enrolled.
-    static let biometry = ItemNeeds(rawValue: 4)
     /// Of items that are not known.
-    static let all: ItemNeeds = [.passcode, .proof, .biometry]
+    static let all: ItemNeeds = [.passcode, .proof]
 }
 
 extension ItemNeeds {
     init(of item: SealedItem, toDo operation: ItemOperation) {
         let rights = item.accessControl
-        self = rights.isBoundToBiometry ? .biometry : []
+        self = []
         if rights.protection == .whenPasscodeSetThisDeviceOnly { insert(.passcode) }
         if rights.constraint(for: operation) != .always { insert(.proof) }
         // An item that could never be read must not be added either.

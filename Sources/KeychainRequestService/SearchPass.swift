@@ -147,7 +147,10 @@ final class SearchPass {
 
     func isEmpty(_ access: Authorization) throws(RequestError) -> Bool {
         if let found { return found.isEmpty }
-        access.begin(scope, given: access.service.authentication.evidence(for: access.client))
+        // Whether an item is known does not rest on a question.
+        access.begin(
+            scope, given: access.service.authentication.evidence(for: access.client),
+            withoutQuestion: true)
         var isEmpty = true
         try each(access) { _ throws(RequestError) in
             isEmpty = false

@@ -13,7 +13,8 @@ import Testing
     private static let group = "exe:/usr/bin/git"
 
     private func context(
-        _ policy: ActivePolicy.Pair? = nil, mayAsk: Bool = true, biometry: [UInt8] = [1]
+        _ policy: ActivePolicy.Pair? = nil, mayAsk: Bool = true,
+        biometry: @autoclosure @escaping () -> [UInt8] = [1]
     ) -> AuthorizationContext {
         AuthorizationContext(
             policy?.judge ?? Judge(),
@@ -47,7 +48,7 @@ import Testing
             (.plain(.whenUnlocked), [], []),
             (.plain(.whenPasscodeSetThisDeviceOnly), .passcode, .passcode),
             (guarded, .proof, .proof), (readGuarded, .proof, .proof),
-            (bound, [.proof, .biometry], [.proof, .biometry]),
+            (bound, .proof, .proof),
         ] as [(ItemAccessControl, ItemNeeds, ItemNeeds)] {
             #expect(ItemNeeds(of: item(rights), toDo: .decrypt) == reading)
             #expect(ItemNeeds(of: item(rights), toDo: .encrypt) == adding)
@@ -132,6 +133,22 @@ import Testing
         }
         // Rights that are bound to no set are not touched.
         #expect(context.bound(.guarded).boundBiometry.isEmpty)
+    }
+
+    @Test func `the enrolled biometry is looked up once, and only for an item bound to it`() {
+        var looks = 0
+        func enrolled() -> [UInt8] {
+            looks += 1
+            return [1]
+        }
+        let context = context(biometry: enrolled())
+        _ = said(context, item())
+        _ = said(context, item(.guarded))
+        #expect(looks == 0)
+        let rights = ItemAccessControl(
+            protection: .whenUnlocked, operations: [:], defaultOperation: .biometryCurrentSet)
+        for _ in 1...2 { _ = said(context, item(context.bound(rights))) }
+        #expect(looks == 1)
     }
 
     @Test func `a rule that forbids is noted for the explanation`() throws {

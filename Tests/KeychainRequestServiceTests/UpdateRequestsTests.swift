@@ -25,7 +25,7 @@ import Testing
                 keychain: AccessRequest.Keychain(
                     isUnlocked: true, wasUnlockedSinceBoot: true, isPasscodeSet: true),
                 mayAsk: true, provable: [.factor(.presence)]),
-            keychainName: "login", biometry: [], notes: RequestNotes())
+            keychainName: "login", biometry: { [] }, notes: RequestNotes())
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string("mail")]
         return UpdateRequests(change, context, destination: destination)
