@@ -39,7 +39,9 @@ final class Worker: Sendable {
     private static let mostWithLogins = 24
     /// The most orders that wait for a worker's start.
     private static let mostWaiting = 512
-    private static let patience: Duration = .seconds(5)
+    /// A start takes a tenth of a second. One that takes long on a machine with much to do must not be
+    /// given up: the next one would take as long, and make the machine busier still.
+    private static let patienceForStart: Duration = .seconds(30)
     private static let stackBytes = 256 * 1024
 
     private enum Phase {
@@ -219,12 +221,13 @@ final class Worker: Sendable {
         let channel = try RecordConnection(path: socket)
         try channel.takeDescriptors()
         for part in supplies {
-            try channel.send(part.order.bytes, passing: part.passed, within: Self.patience)
+            try channel.send(part.order.bytes, passing: part.passed, within: Self.patienceForStart)
         }
         var isReady = false
         var pace = Pace()
         while true {
-            let (report, passed) = try receive(channel, within: isReady ? nil : Self.patience)
+            let (report, passed) = try receive(
+                channel, within: isReady ? nil : Self.patienceForStart)
             switch report {
             case .busy where !pace.allowsOne(): throw .malformed
             case .ready where !isReady:
@@ -260,7 +263,8 @@ final class Worker: Sendable {
             guard isTold else { throw .closed }
             if orders.isEmpty { return }
             for part in orders {
-                try channel.send(part.order.bytes, passing: part.passed, within: Self.patience)
+                try channel.send(
+                    part.order.bytes, passing: part.passed, within: Self.patienceForStart)
             }
         }
     }

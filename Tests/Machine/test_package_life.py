@@ -47,8 +47,9 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     before = guest.run("systemctl show --property=MainPID --value keychaind").text
     worker = guest.run("pgrep --exact kc:1000").text
     install(guest, newer_disk, unpacks="--unpack")
-    # A question that is open when the service is restarted is answered first.
-    console.send(guarded.format("get"))
+    # A question that is open when the service is restarted is answered first. It is asked again where
+    # the packages take longer than it is shown.
+    console.send(f"until {guarded.format('get')}; do :; done")
     console.terminal.expect("assword: ?$")
     guest.run("systemd-run --quiet --unit=upgrade --setenv=DEBIAN_FRONTEND=noninteractive"
               " dpkg --configure --pending")

@@ -54,7 +54,13 @@ def test_when_all_sessions_end_at_once_all_keychains_close_and_the_next_logins_o
     guest.run("systemctl restart keychaind.socket keychaind-login.socket keychaind-offer.socket"
               " keychain-starter.socket keychain-worker.socket keychaind.service"
               " systemd-logind.service")
-    assert is_closed(guest)
+
+    def is_served_and_closed():
+        found = guest.run(ASIDE, check=False)
+        assert SECRET not in found.text
+        return "locked" in found.text
+
+    wait_for(is_served_and_closed, "the start of keychaind")
     for console, user in zip(guest.consoles, (ALICE, BOB)):
         console.forget()
         console.login(*user)

@@ -152,6 +152,16 @@ import WorkerHandoff
         #expect(try order(RecordConnection(accepted: try listener.accept())).0 == .started)
     }
 
+    @Test func `one that takes seconds to start is waited for`() throws {
+        #expect(worker.pass(try connection()) == .passed)
+        let process = try start()
+        _ = try order(process)
+        Wait.pause(milliseconds: 8000)
+        try say(.ready, on: process)
+        #expect(try order(process).0 == .connection(.requests))
+        #expect(ends.all.isEmpty)
+    }
+
     @Test func `one that has nothing to do ends, unless a connection is on its way`() throws {
         let process = try start()
         _ = try order(process)
