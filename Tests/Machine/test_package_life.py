@@ -53,7 +53,7 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     console.terminal.expect("assword: ?$")
     guest.run("systemd-run --quiet --unit=upgrade --setenv=DEBIAN_FRONTEND=noninteractive"
               " dpkg --configure --pending")
-    wait_for(lambda: state(guest, "keychaind") == "deactivating", "the service to end")
+    wait_for(lambda: state(guest, "keychaind") == "deactivating", "the service to end", 300, pause=2)
     console.terminal.sendline(ALICE[1])
     console.terminal.expect("asked\r")
     console.terminal.expect_exact(console.PROMPT)
