@@ -106,7 +106,8 @@ static void show_process(void) {
     if (status == NULL) abort();
     while (fgets(line, sizeof line, status) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Umask", 5) == 0 ||
+        // How many signals are queued (SigQ) is counted for the user, with all processes of root's.
+        if ((strncmp(line, "Sig", 3) == 0 && line[3] != 'Q') || strncmp(line, "Umask", 5) == 0 ||
             strncmp(line, "Uid", 3) == 0 || strncmp(line, "Gid", 3) == 0 ||
             strncmp(line, "Groups", 6) == 0) {
             say("process %s", line);
