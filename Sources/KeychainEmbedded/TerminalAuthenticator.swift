@@ -52,10 +52,14 @@ struct TerminalAuthenticator: Authenticator {
         let answer: ConversationMessage
         do {
             let (here, shower) = try start(prompter, question, client.caller)
-            defer { if shower.wait(deadlineSeconds: 2) == nil { shower.kill() } }
+            defer {
+                // The prompter sees its channel end, and restores the terminal.
+                here.hangUp()
+                if shower.wait(deadlineSeconds: 2) == nil { shower.kill() }
+            }
             try here.send(.askHidden(prompt))
             answer = try here.receive(deadlineSeconds: Self.deadline)
-            try here.send(.finished(.success))
+            try? here.send(.finished(.success))
         } catch { throw .refused(.interactionNotAllowed) }
         guard case .answer(let secret) = answer else { throw .refused(.cancelled) }
         return secret
