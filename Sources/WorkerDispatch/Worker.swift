@@ -70,6 +70,7 @@ final class Worker: Sendable {
         var orders: [Handover] = []
         var passed: UInt32 = 0
         var taken: UInt32 = 0
+        var hasSupplies = false
         var isAskedToEnd = false
         var process: Descriptor?
     }
@@ -144,8 +145,9 @@ final class Worker: Sendable {
             case .starting:
                 guard state.orders.count < Self.mostWaiting else { return }
                 state.orders += orders
-            case .running(let channel), .ending(let channel):
+            case .running(let channel):
                 if !Self.offer(orders, channel) { channel.hangUp() }
+            case .ending(let channel): _ = Self.offer(orders, channel)
             case .over, .gone: break
             }
         }
@@ -162,16 +164,29 @@ final class Worker: Sendable {
         state.withLock { if case .running = $0.phase { true } else { false } }
     }
 
+    /// Whether its process may hold keys: it has been given them, and has not ended.
+    var mayHoldKeys: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .starting: state.hasSupplies
+            case .running, .ending: true
+            case .over, .gone: false
+            }
+        }
+    }
+
     func end() {
         state.withLock { state in
             state.isAskedToEnd = true
             guard case .running(let channel) = state.phase else { return }
-            if (try? channel.offer(WorkerOrder.end.bytes, passing: nil)) != true {
-                channel.hangUp()
-            }
-            state.phase = .ending(channel)
+            Self.end(channel, &state)
         }
         hurry.signal()
+    }
+
+    private static func end(_ channel: RecordConnection, _ state: inout State) {
+        state.phase = .ending(channel)
+        if !offer([Handover(.end)], channel) { channel.hangUp() }
     }
 
     /// Ends it, unless a connection is on its way to it.
@@ -179,8 +194,7 @@ final class Worker: Sendable {
         state.withLock { state in
             guard case .running(let channel) = state.phase, state.passed == taken else { return }
             state.isAskedToEnd = true
-            state.phase = .ending(channel)
-            _ = try? channel.offer(WorkerOrder.end.bytes, passing: nil)
+            Self.end(channel, &state)
         }
     }
 
@@ -196,6 +210,7 @@ final class Worker: Sendable {
         let hasBegun = DetachedThread.start(stackBytes: Self.stackBytes) { [self] in
             if pause > .zero { _ = hurry.wait(timeout: .now() + pause / .seconds(1)) }
             let begun = ContinuousClock.now
+            state.withLock { $0.hasSupplies = true }
             guard let supplies = supplies() else { return ended(over(since: begun, nil)) }
             do throws(SocketError) { try run(socket, supplies, handle) } catch {
                 ended(over(since: begun, "\(error)"))
@@ -250,15 +265,14 @@ final class Worker: Sendable {
                     defer { state.orders = [] }
                     return (state.orders, true)
                 }
+                if state.isAskedToEnd {
+                    Self.end(channel, &state)
+                    return ([], true)
+                }
                 state.phase = .running(channel)
                 let connections = state.connections
                 state.connections = []
-                let end = state.isAskedToEnd ? [Handover(.end)] : []
-                return (
-                    [],
-                    Self.offer(end, channel)
-                        && connections.allSatisfy { Self.send($0, channel, &state) }
-                )
+                return ([], connections.allSatisfy { Self.send($0, channel, &state) })
             }
             guard isTold else { throw .closed }
             if orders.isEmpty { return }

@@ -363,7 +363,12 @@ package final class Workers: Sendable {
         switch event {
         case .sleeping, .mayHibernate, .shuttingDown:
             if event == .sleeping { plan.log("the machine goes to sleep") }
-            let running = state.withLock { $0.workers.filter { $0.value.isRunning } }
+            let (running, holding) = state.withLock { state in
+                (
+                    state.workers.filter { $0.value.isRunning },
+                    state.workers.filter { $0.value.mayHoldKeys }
+                )
+            }
             // Without it nothing opens that a user whose worker can't be told has left in the kernel's
             // keyring. First, as a worker that does not answer takes the time until the sleep. A sleep that
             // writes no memory leaves users alone who have no login.
@@ -373,7 +378,7 @@ package final class Workers: Sendable {
                 vaultKeys.forget(user)
             }
             let isDone = acknowledgements.wait(
-                for: Set(running.keys), within: Self.patienceOfSleep
+                for: Set(holding.keys), within: Self.patienceOfSleep
             ) { id in
                 for worker in state.withLock({ Array($0.workers.values) }) {
                     worker.tell([Handover(.event(id: id, event))])

@@ -200,6 +200,34 @@ import WorkerHandoff
         #expect(ends.all.map(\.wasTold) == [true])
     }
 
+    @Test func `one that is told to end before it is ready leaves its connections to the next one`()
+        throws
+    {
+        #expect(worker.pass(try connection()) == .passed)
+        let process = try start()
+        _ = try order(process)
+        worker.end()
+        try say(.ready, on: process)
+        #expect(try order(process).0 == .end)
+        process.hangUp()
+        ended.wait()
+        #expect(ends.all.map(\.wasTold) == [true] && ends.all.map(\.left) == [1])
+    }
+
+    @Test func `one may hold keys from when it is given them until it has ended`() throws {
+        #expect(!worker.mayHoldKeys)
+        let process = try start()
+        _ = try order(process)
+        #expect(worker.mayHoldKeys && !worker.isRunning)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        worker.end()
+        #expect(worker.mayHoldKeys && !worker.isRunning)
+        process.hangUp()
+        ended.wait()
+        #expect(!worker.mayHoldKeys)
+    }
+
     @Test func `one that goes by itself has failed, and what waits for it is not lost`() throws {
         #expect(worker.pass(try connection()) == .passed)
         let process = try start()
