@@ -103,16 +103,28 @@ final class Worker: Sendable {
         return state.withLock { state in
             switch state.phase {
             case .running(let channel):
-                let hasRoom = state.passed &- state.taken < UInt32(most)
-                return hasRoom && Self.send(connection, channel, &state) ? .passed : .refused
-            case .starting, .ending, .over:
-                let mostWaiting = connection.isLogin ? Self.mostWithLogins : most
-                guard state.connections.count < mostWaiting else { return .refused }
-                state.connections.append(connection)
-                return .passed
+                guard state.passed &- state.taken < UInt32(most) else { return .refused }
+                do throws(SocketError) {
+                    return try Self.send(connection, channel, &state) ? .passed : .refused
+                } catch {
+                    // The process has just ended, and its thread is about to see it.
+                    return Self.keep(connection, most, &state)
+                }
+            case .starting, .ending, .over: return Self.keep(connection, most, &state)
             case .gone: return .gone
             }
         }
+    }
+
+    /// Keeps the connection for the start, or for the next worker.
+    private static func keep(
+        _ connection: PassedConnection, _ most: Int, _ state: inout State
+    ) -> Passing {
+        guard state.connections.count < (connection.isLogin ? mostWithLogins : most) else {
+            return .refused
+        }
+        state.connections.append(connection)
+        return .passed
     }
 
     /// Gives the connections that the next worker is to take: they came while it started, or after its
@@ -125,10 +137,13 @@ final class Worker: Sendable {
         }
     }
 
+    /// Returns false where the worker takes no more now; throws where it is gone.
     private static func send(
         _ connection: PassedConnection, _ channel: RecordConnection, _ state: inout State
-    ) -> Bool {
-        guard offer(connection.orders, channel) else { return false }
+    ) throws(SocketError) -> Bool {
+        for part in connection.orders {
+            guard try channel.offer(part.order.bytes, passing: part.passed) else { return false }
+        }
         state.passed &+= 1
         return true
     }
@@ -270,9 +285,14 @@ final class Worker: Sendable {
                     return ([], true)
                 }
                 state.phase = .running(channel)
-                let connections = state.connections
-                state.connections = []
-                return ([], connections.allSatisfy { Self.send($0, channel, &state) })
+                // What can't be passed is the next one's.
+                while let first = state.connections.first {
+                    guard (try? Self.send(first, channel, &state)) == true else {
+                        return ([], false)
+                    }
+                    state.connections.removeFirst()
+                }
+                return ([], true)
             }
             guard isTold else { throw .closed }
             if orders.isEmpty { return }

@@ -9,6 +9,7 @@ import os
 import pathlib
 import pwd
 import re
+import select
 import shutil
 import signal
 import socket
@@ -196,8 +197,12 @@ class Daemon:
     def kill_worker(self, user, number=signal.SIGKILL):
         """Returns when the process has ended."""
         pid = self.worker(user)
+        process = os.pidfd_open(pid)
         os.kill(pid, number)
-        wait_for(lambda: not runs(pid, WORKER), "the worker to end")
+        # One that runs no program any more may still have its sockets, on which connections are lost.
+        ended, _, _ = select.select([process], [], [], PATIENCE)
+        os.close(process)
+        assert ended, "the worker has not ended"
         return pid
 
     def stop(self, number=signal.SIGTERM):

@@ -238,6 +238,18 @@ import WorkerHandoff
         #expect(worker.pass(try connection()) == .gone)
     }
 
+    @Test func `a connection that comes as one ends is the next one's`() throws {
+        let process = try start()
+        _ = try order(process)
+        try say(.ready, on: process)
+        wait { worker.isRunning }
+        process.hangUp()
+        // Its thread may not have seen it yet.
+        let passing = worker.pass(try connection())
+        ended.wait()
+        #expect(passing == .gone || (passing == .passed && ends.all.map(\.left) == [1]))
+    }
+
     @Test func `a descriptor that is no process is none`() throws {
         let process = try start()
         _ = try order(process)
