@@ -50,7 +50,7 @@ final class Worker: Sendable {
         /// It was told to end. Its last requests still wait for answers of keychaind's, without which they
         /// are cut off.
         case ending(RecordConnection)
-        /// It ends before it is ready, or has ended.
+        /// It has ended.
         case over
         /// Another one serves its user from here on.
         case gone
