@@ -2,11 +2,15 @@
 import Foundation
 import KeychainLinuxSystem
 import Synchronization
+import SystemTestSupport
 import Testing
 
 @testable import CallerIdentity
 
 @Suite struct ProcessFactsTests {
+    /// The file itself: `/bin/sh` is a link to one shell or another.
+    private let shell = URL(filePath: "/bin/sh").resolvingSymlinksInPath().path
+
     /// Becomes another program with its first line, and repeats the lines after it.
     private final class Changing {
         private let process = Process()
@@ -54,10 +58,8 @@ import Testing
     }
 
     @Test func `a program whose file gets another name, or none, is the same`() throws {
-        let folder = try FolderOfOneTest()
-        defer { folder.remove() }
-        let (first, second) = (folder.path + "/first", folder.path + "/second")
-        try folder.copyShell(to: first)
+        let folder = try ScratchFolder()
+        let (first, second) = (try folder.program("first", copying: shell), folder("second"))
         let program = try Changing(first)
         try FileManager.default.moveItem(atPath: first, toPath: second)
         #expect(program.facts.hold())
@@ -67,14 +69,12 @@ import Testing
 
     /// File systems give the number of a file that is gone to the next one.
     @Test func `a new file in the place of a deleted one is another`() throws {
-        let folder = try FolderOfOneTest()
-        defer { folder.remove() }
-        let (shell, next) = (folder.path + "/shell", folder.path + "/next")
-        try folder.copyShell(to: shell)
+        let folder = try ScratchFolder()
+        let (copy, next) = (try folder.program("shell", copying: shell), folder("next"))
         let program = try Changing(
-            shell,
+            copy,
             "echo; read line; exec /bin/sh -c 'cp /bin/cat \(next) && exec \(next)'")
-        try FileManager.default.removeItem(atPath: shell)
+        try FileManager.default.removeItem(atPath: copy)
         try program.change()
         #expect(!program.facts.hold())
     }
@@ -182,20 +182,4 @@ private final class ControlGroupFolder {
         try file.write(contentsOf: Data("\(process)".utf8))
         try file.close()
     }
-}
-
-private struct FolderOfOneTest {
-    let path = FileManager.default.temporaryDirectory.path + "/facts-" + UUID().uuidString
-
-    init() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
-
-    func copyShell(to path: String) throws {
-        // It is a link to one shell or another.
-        let shell = URL(filePath: "/bin/sh").resolvingSymlinksInPath().path
-        try FileManager.default.copyItem(atPath: shell, toPath: path)
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
