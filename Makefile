@@ -40,7 +40,7 @@ PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm 
 # build's folder before it looks in the compiler's.
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
-.PHONY: all build demo test test-swift test-module test-commands test-crash test-system test-tools \
+.PHONY: all build build-tests demo test test-swift test-module test-commands test-crash test-system test-tools \
 	test-packages machine-image test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies test-dependencies cxx-library
@@ -71,8 +71,10 @@ demo: test-dependencies build
 test: test-swift test-module test-commands test-crash test-system test-packages \
 	test-counters
 
-test-swift: test-dependencies
+build-tests: test-dependencies
 	swift build --build-tests --explicit-target-dependency-import-check error -debug-info-format $(DEBUGGING)
+
+test-swift: build-tests
 	SWIFT_BACKTRACE=enable=no swift test --skip-build --ignore-lock
 	scripts/guests imports names
 
