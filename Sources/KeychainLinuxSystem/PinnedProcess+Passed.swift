@@ -13,7 +13,7 @@ extension PinnedProcess {
     package convenience init?(passed pidfd: Descriptor) {
         let file = "/proc/self/fdinfo/\(pidfd.number)"
         guard let lines = KernelFile.read(file, limit: Self.longestInfo),
-            let text = Self.value(of: "Pid:", in: lines).first, let id = Int32(text)
+            let text = Self.words(after: "Pid:", in: lines).first, let id = Int32(text)
         else { return nil }
         self.init(pid: id, pidfd: pidfd)
     }
@@ -31,11 +31,25 @@ extension PinnedProcess {
         read("status", limit: Self.longestStatus).flatMap { ProcessCredentials($0, process: id) }
     }
 
-    /// The words after the name of a line.
-    static func value(of name: String, in lines: [UInt8]) -> [Substring] {
-        let line = String(decoding: lines, as: UTF8.self).split(separator: "\n")
-            .first { $0.hasPrefix(name) }
-        return line?.split(whereSeparator: \.isWhitespace).dropFirst().map { $0 } ?? []
+    /// The words after the name that a line begins with; none where no line does. Bytes are compared:
+    /// to find the characters of one such file first takes a third of a millisecond.
+    static func words(after name: String, in lines: [UInt8]) -> [String] {
+        var rest = lines[...]
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            if line.starts(with: name.utf8) {
+                return line.dropFirst(name.utf8.count)
+                    .split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+                    .map { String(decoding: $0, as: UTF8.self) }
+            }
+            rest = rest.dropFirst(line.count + 1)
+        }
+        return []
+    }
+
+    /// The numbers among them.
+    static func numbers(after name: String, in lines: [UInt8]) -> [UInt32] {
+        words(after: name, in: lines).compactMap { UInt32($0) }
     }
 }
 
@@ -53,13 +67,12 @@ package struct ProcessCredentials: Sendable, Equatable {
 
     /// nil for incomplete lines, and for a thread that does not lead its process.
     init?(_ status: [UInt8], process: Int32) {
-        func numbers(_ name: String) -> [UInt32] {
-            PinnedProcess.value(of: name, in: status).compactMap { UInt32($0) }
-        }
-        let (users, groups) = (numbers("Uid:"), numbers("Gid:"))
-        let capabilities = PinnedProcess.value(of: "CapPrm:", in: status).first
+        let users = PinnedProcess.numbers(after: "Uid:", in: status)
+        let groups = PinnedProcess.numbers(after: "Gid:", in: status)
+        let capabilities = PinnedProcess.words(after: "CapPrm:", in: status).first
         // Real, effective, saved, of the file system.
-        guard users.count == 4, groups.count == 4, numbers("Tgid:") == [UInt32(process)],
+        guard users.count == 4, groups.count == 4,
+            PinnedProcess.numbers(after: "Tgid:", in: status) == [UInt32(process)],
             let permitted = capabilities.flatMap({ UInt64($0, radix: 16) })
         else { return nil }
         (realUser, effectiveUser) = (users[0], users[1])

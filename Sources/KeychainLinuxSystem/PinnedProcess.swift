@@ -115,17 +115,11 @@ package final class PinnedProcess: Sendable {
     package func groups() -> [UInt32]? {
         let limit = 64 * 1024
         guard let bytes = read("status", limit: limit), bytes.count < limit else { return nil }
-        var groups: [UInt32] = []
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            switch words.first {
-            // Real, effective, saved, of the file system.
-            case "Gid:": groups += words.dropFirst(2).prefix(1).compactMap { UInt32($0) }
-            case "Groups:": groups += words.dropFirst().compactMap { UInt32($0) }
-            default: continue
-            }
-        }
-        return groups.isEmpty ? nil : groups
+        // Real, effective, saved, of the file system.
+        let groups =
+            Self.numbers(after: "Gid:", in: bytes).dropFirst().prefix(1)
+            + Self.numbers(after: "Groups:", in: bytes)
+        return groups.isEmpty ? nil : Array(groups)
     }
 
     /// The kernel's audit session; nil where none was set.
@@ -253,7 +247,8 @@ package struct ProcessStatus: Sendable, Equatable {
     /// The second field is a name in parentheses that may contain anything.
     init?(_ line: [UInt8]) {
         guard let close = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = String(decoding: line[(close + 1)...], as: UTF8.self).split(separator: " ")
+        let fields = line[(close + 1)...].split(separator: UInt8(ascii: " "))
+            .map { String(decoding: $0, as: UTF8.self) }
         guard fields.count > 19, let parent = Int32(fields[1]), let group = Int32(fields[2]),
             let session = Int32(fields[3]), let tty = Int32(fields[4]),
             let foreground = Int32(fields[5]), let start = UInt64(fields[19])

@@ -152,6 +152,6 @@ extension PinnedProcess {
     /// Real, effective, saved and of the file system; empty where they can't be read.
     func users() -> Set<UInt32> {
         let status = read("status", limit: ProcessFile.limit) ?? []
-        return Set(Self.value(of: "Uid:", in: status).compactMap { UInt32($0) })
+        return Set(Self.numbers(after: "Uid:", in: status))
     }
 }

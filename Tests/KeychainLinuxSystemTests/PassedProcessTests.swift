@@ -42,11 +42,12 @@ import Testing
     }
 
     private func status(
-        users: String = "1000\t1000\t1000\t1000", groups: String = "1\t1\t1\t1",
-        capabilities: String = "0000000000000000", process: Int32 = 7
+        name: String = "x", users: String = "1000\t1000\t1000\t1000",
+        groups: String = "1\t1\t1\t1", capabilities: String = "0000000000000000",
+        process: Int32 = 7
     ) -> ProcessCredentials? {
         let lines = """
-            Name:\tx
+            Name:\t\(name)
             Tgid:\t\(process)
             Pid:\t7
             Uid:\t\(users)
@@ -66,6 +67,12 @@ import Testing
         #expect(status(capabilities: "0000000000002000")?.hasForeignRights == true)
         let root = status(users: "0\t0\t0\t0", capabilities: "000001ffffffffff")
         #expect(root?.hasForeignRights == false)
+    }
+
+    @Test func `a program's name is no line of its own`() {
+        let named = status(name: "Uid:\t0\t0\t0\t0", users: "1000\t1000\t1000\t1000")
+        #expect(named?.realUser == 1000)
+        #expect(status(name: "\u{301}é 👩‍👩‍👧")?.realUser == 1000)
     }
 
     @Test func `a thread, and lines that say too little, are no process`() {
