@@ -8,7 +8,8 @@ internal import KeychainSecrets
 internal import KeychainUserPresence
 
 /// Authentication without a daemon: `keychain-auth` runs as the user, who can only prove to be this
-/// user, and talks to `keychain-prompter` on the terminal. Typed text never enters this process.
+/// user, and talks to `keychain-prompter` on the terminal. An account's password never enters this
+/// process; an item's own password does.
 struct TerminalAuthenticator: Authenticator {
     private static let deadline = 90.0
     /// The folders of the two programs, beside those near the program that uses the library.
