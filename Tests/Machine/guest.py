@@ -230,7 +230,7 @@ class Guest:
     def _child(self, *command):
         """Ends with the tests, however they end."""
         return subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "nice", "-n", "5", *map(str, command)],
+            ["setpriv", "--pdeathsig", "KILL", *map(str, command)],
             stdin=subprocess.DEVNULL, stdout=open(self.folder / "qemu.log", "ab"),
             stderr=subprocess.STDOUT)
 
