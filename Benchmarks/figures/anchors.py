@@ -41,13 +41,18 @@ def floors_at_once(many, count=10_000):
 
 
 def floor_beside(many, count=1500):
-    """p99 of a pair's reads, beside so many pairs that read without pause, and for longer."""
-    pairs = [subprocess.Popen([BUILT / "floor", "0", str(4 * count), "/dev/shm", "kept"],
+    """p99 of a pair's reads, beside so many pairs that read until it is measured."""
+    pairs = [subprocess.Popen([BUILT / "floor", "0", str(100 * count), "/dev/shm", "kept"],
                               stdout=subprocess.DEVNULL) for _ in range(many)]
-    time.sleep(0.2)
-    measured = floor(0, count, kept=True)["p99_us"]
-    if any(each.poll() is not None for each in pairs) or any([each.wait() for each in pairs]):
-        raise RuntimeError("floor ended early")
+    try:
+        time.sleep(0.2)
+        measured = floor(0, count, kept=True)["p99_us"]
+        if any(each.poll() is not None for each in pairs):
+            raise RuntimeError("floor ended early")
+    finally:
+        for each in pairs:
+            each.kill()
+            each.wait()
     return measured
 
 
