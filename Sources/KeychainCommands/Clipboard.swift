@@ -9,7 +9,7 @@ internal import Terminal
 /// latest together with it: then the clipboard is empty. It ends by itself once something else was copied, which so stays.
 enum Clipboard {
     private static let seconds = 45.0
-    /// By then a holder that can't reach the desktop has said so.
+    /// By then a holder that can't reach the desktop has mostly said so.
     private static let firstSeconds = 0.3
     private static let lastSeconds = 2.0
 
@@ -98,6 +98,8 @@ enum Clipboard {
             _ = child.wait(deadlineSeconds: lastSeconds)
         }
         child.kill()
+        // On a busy machine a holder may say only now that it can't reach the desktop.
+        if let ended, !ended.isSuccess { throw failed(unreachable) }
     }
 
     private static let unreachable = "the desktop's clipboard can't be reached"
@@ -109,6 +111,6 @@ enum Clipboard {
     }
 
     private static func failed(_ sentence: String) -> CommandFailure {
-        CommandFailure(.failure, name: "noClipboard", "nothing was copied: \(sentence)")
+        CommandFailure(.failure, name: "noClipboard", "nothing is on the clipboard: \(sentence)")
     }
 }

@@ -82,4 +82,14 @@ import Testing
         }
         withExtendedLifetime(signal) {}
     }
+
+    @Test func `a holder that loses the desktop later says so`() throws {
+        let holder = Clipboard.Holder(
+            path: "/bin/sh", arguments: ["-c", "sleep 1; exit 1"], variables: [])
+        let (stop, signal) = try Descriptor.pipe()
+        #expect(throws: CommandFailure.self) {
+            try Clipboard.lend(secret, to: holder, [], seconds: 600, until: stop.number)
+        }
+        withExtendedLifetime(signal) {}
+    }
 }
