@@ -195,9 +195,10 @@ final class FrameStream {
         return kept
     }
 
-    /// Wipes the part of the buffer that was read, so that no copy of a secret stays there.
+    /// Wipes the part of the buffer that was read, so that no copy of a secret stays there. Behind `end`
+    /// is none: a frame's secrets come last, and are wiped as soon as they are complete.
     private func forgetWhatWasTaken() {
-        buffer = buffer.part(start..<end).padded(to: Self.readAhead)
+        buffer.moveToBeginning(start..<end)
         (start, end) = (0, end - start)
     }
 

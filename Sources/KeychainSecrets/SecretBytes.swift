@@ -165,6 +165,21 @@ extension SecretBytes {
         SecretBytes(count: count) { (_: inout MutableRawSpan) in }.beginning(with: self)
     }
 
+    /// Moves a range to the beginning and wipes what followed it there, up to the range's end: of the bytes
+    /// before that end only those of the range are left.
+    package mutating func moveToBeginning(_ range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        let (begin, left) = (range.lowerBound, range.count)
+        withMutableBytes { span in
+            // Safe: all ranges lie within the range's end, which was checked above.
+            unsafe span.withUnsafeMutableBytes { bytes in
+                guard let first = bytes.baseAddress else { return }
+                unsafe first.copyMemory(from: first + begin, byteCount: left)
+                unsafe sodium_memzero(first + left, begin)
+            }
+        }
+    }
+
     package mutating func replace(
         at start: Int, with other: borrowing SecretBytes, from: Int, count: Int
     ) {

@@ -20,6 +20,20 @@ import Testing
         #expect(bytes(secret.copy()) == content)
     }
 
+    @Test func `a range that moves to the beginning leaves nothing of what was before it`() {
+        func moved(_ range: Range<Int>, of bytes: [UInt8]) -> [UInt8] {
+            var secret = SecretBytes(copying: bytes)
+            secret.moveToBeginning(range)
+            return secret.releasedFromLockedMemory()
+        }
+        #expect(moved(3..<5, of: [1, 2, 3, 4, 5, 9]) == [4, 5, 0, 0, 0, 9])
+        // The range overlaps with its new place.
+        #expect(moved(1..<5, of: [1, 2, 3, 4, 5, 9]) == [2, 3, 4, 5, 0, 9])
+        #expect(moved(5..<5, of: [1, 2, 3, 4, 5, 9]) == [0, 0, 0, 0, 0, 9])
+        #expect(moved(0..<6, of: [1, 2, 3, 4, 5, 9]) == [1, 2, 3, 4, 5, 9])
+        #expect(moved(0..<0, of: []) == [])
+    }
+
     @Test func `random secrets differ and have their length`() {
         let first = SecretBytes(random: 32)
         let second = SecretBytes(random: 32)
