@@ -10,7 +10,7 @@ internal import ProgramHandoff
 /// beside the class keys.
 struct ProtectorProgram: Sendable {
     /// Seconds for a program to end after its answer.
-    private static let farewell = 1.0
+    private static let farewell = 5.0
 
     let starter: any ProgramStarter
 

@@ -11,7 +11,7 @@ struct PAMProcess: Sendable {
     /// Twenty rounds of sixteen messages, and the messages of `keychain-auth` itself.
     private static let mostMessages = 20 * 16 + 8
     /// Seconds for a process to end after its last message.
-    private static let farewell = 0.2
+    private static let farewell = 1.0
     private static let glance = 0.5
 
     let starter: any ProgramStarter

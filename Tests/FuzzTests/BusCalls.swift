@@ -27,8 +27,15 @@ enum BusCalls {
         Array("\(path)\n\(interface)\n\(member)\n\(signature)\n".utf8) + body
     }
 
+    /// The bus and what is read of it are one thread's at a time.
+    private static let turn = Mutex(())
+
     /// Whether the call is one that is done or refused by what it is about.
     static func read(_ bytes: [UInt8]) throws -> Bool {
+        try turn.withLock { _ in try readAlone(bytes) }
+    }
+
+    private static func readAlone(_ bytes: [UInt8]) throws -> Bool {
         guard let message = heard(bytes) else { return false }
         guard message.kind == .call, let path = message.path, let object = ObjectPath(path) else {
             message.wipeBytes()
@@ -133,8 +140,7 @@ private struct NoKeychain: KeychainEndpoint {
     ) throws(RequestError) -> V.Answer { throw .failed(.notAvailable) }
 }
 
-/// The other end of a connection to a bus: it greets, and then says what it is told to. Of the one thread that
-/// reads inputs.
+/// The other end of a connection to a bus: it greets, and then says what it is told to.
 private final class FakeBus: @unchecked Sendable {
     static let shared = FakeBus()
 

@@ -64,13 +64,20 @@ import Testing
             var plain = holder
             plain.clearing = nil
             let (stop, signal) = try Descriptor.pipe()
-            try Clipboard.lend(secret, to: plain, variables, seconds: 0.1, until: stop.number)
+            let isWatched = DetachedThread.start {
+                for _ in 0..<6000 where FolderNames.all(in: folder) != ["held"] {
+                    Wait.pause(milliseconds: 5)
+                }
+                // Safe: one byte of a text that lives until the call returns.
+                _ = unsafe write(signal.number, "x", 1)
+            }
+            #expect(isWatched)
+            try Clipboard.lend(secret, to: plain, variables, seconds: 600, until: stop.number)
             // It would have removed its file by now.
             FolderNames.remove(folder + "/cleared")
             try GrowingFile(folder + "/cleared").append([])
             Wait.pause(milliseconds: 300)
             #expect(FolderNames.all(in: folder).sorted() == ["cleared", "held"])
-            withExtendedLifetime(signal) {}
         }
     }
 

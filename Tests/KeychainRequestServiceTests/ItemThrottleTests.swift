@@ -90,7 +90,9 @@ import Testing
         try add("bank", "right")
         let heard = Mutex<[RequestError?]>([])
         let ended = DispatchGroup()
-        for _ in 0..<16 {
+        // Each derives its key first, one after the other: of many more the pause of the third would be
+        // over for the last.
+        for _ in 0..<6 {
             ended.enter()
             Thread { [self] in
                 let said = read("bank", "wrong")
@@ -101,7 +103,7 @@ import Testing
         ended.wait()
         let wrong = heard.withLock { $0.filter { $0 == .refused(.wrongApplicationPassword) }.count }
         #expect(wrong == 3)
-        #expect(heard.withLock { $0.filter { $0 == .refused(.tooManyRequests) }.count } == 13)
+        #expect(heard.withLock { $0.filter { $0 == .refused(.tooManyRequests) }.count } == 3)
     }
 
     @Test func `many right ones at once are all answered`() throws {

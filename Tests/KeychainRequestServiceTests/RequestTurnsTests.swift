@@ -29,11 +29,13 @@ import Testing
         func queue(_ number: Int) {
             let waiting = turns.waitingCount
             start(number)
-            while turns.waitingCount == waiting { Wait.pause(milliseconds: 1) }
+            while turns.waitingCount == waiting, !hasBegun(number) { Wait.pause(milliseconds: 1) }
         }
 
+        private func hasBegun(_ number: Int) -> Bool { begun.withLock { $0.contains(number) } }
+
         private func start(_ number: Int) {
-            let hasBegun = DetachedThread.start { [self] in
+            let isStarted = DetachedThread.start { [self] in
                 let turn = RequestTurns.Turn()
                 turns.begin(turn)
                 begun.withLock { $0.append(number) }
@@ -41,7 +43,7 @@ import Testing
                 goes[number].wait()
                 turns.end(turn)
             }
-            precondition(hasBegun)
+            precondition(isStarted)
         }
 
         func end(_ number: Int) { goes[number].signal() }
@@ -71,15 +73,15 @@ import Testing
     }
 
     @Test func `a read that has just begun keeps its turn, however long the next has waited`() {
-        let reads = Reads(3, in: RequestTurns(most: 1, patience: .seconds(2)))
+        let reads = Reads(3, in: RequestTurns(most: 1, patience: .seconds(4)))
         reads.begin(0)
         reads.queue(1)
         reads.queue(2)
-        Wait.pause(milliseconds: 1200)
+        Wait.pause(milliseconds: 2400)
         reads.end(0)
         #expect(reads.begun(2) == [0, 1])
         // By now the last has waited longer than a turn lasts.
-        Wait.pause(milliseconds: 1000)
+        Wait.pause(milliseconds: 2000)
         #expect(reads.turns.waitingCount == 1)
         reads.end(1)
         #expect(reads.begun(3) == [0, 1, 2])
@@ -87,7 +89,7 @@ import Testing
     }
 
     @Test func `a read that lasts long holds up no other, and gives no turn back`() {
-        let reads = Reads(4, in: RequestTurns(most: 1, patience: .seconds(2)))
+        let reads = Reads(4, in: RequestTurns(most: 1, patience: .seconds(4)))
         reads.begin(0)
         // It waits in vain for the first, and then needs no turn of it.
         reads.begin(1)

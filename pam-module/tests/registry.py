@@ -7,7 +7,7 @@ import traceback
 
 TESTS = []
 # Seconds; the module waits for the daemon for two.
-STANDSTILL = 1
+STANDSTILL = 0.3
 SUCCESS, PERM_DENIED, SESSION_ERR, AUTHTOK_ERR, IGNORE = 0, 6, 14, 20, 25
 
 
