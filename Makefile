@@ -40,7 +40,7 @@ PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm 
 # build's folder before it looks in the compiler's.
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
-.PHONY: all build build-tests demo test test-swift test-module test-commands test-crash test-system test-tools \
+.PHONY: all build build-tests c-programs demo test test-swift test-module test-commands test-crash test-system test-tools \
 	test-packages machine-image test-machine test-machine-short test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies test-dependencies cxx-library
@@ -58,9 +58,12 @@ cxx-library: dependencies
 	@[ ! -e "$(CXX_LIBRARY)" ] || \
 		ln -sf "$(CXX_LIBRARY)" "$$(swift build -c release --show-bin-path)/libstdc++.a"
 
-build: cxx-library
+build: cxx-library c-programs
 	$(BUILD)
 	scripts/link .build/programs $(PROGRAMS)
+
+# Before all that has them: two that are made at the same time would write the same files.
+c-programs: dependencies
 	$(MAKE) -C pam-module
 	$(MAKE) -C starter
 	$(MAKE) -C audit-keeper
@@ -78,7 +81,7 @@ test-swift: build-tests
 	SWIFT_BACKTRACE=enable=no swift test --skip-build --ignore-lock
 	scripts/guests imports names
 
-test-module: test-dependencies
+test-module: test-dependencies c-programs
 	$(MAKE) -C pam-module test
 	$(MAKE) -C starter test
 	$(MAKE) -C audit-keeper test

@@ -7,7 +7,7 @@ import select
 import termios
 import time
 
-DEADLINE = 20
+DEADLINE = 120
 
 
 class Person:

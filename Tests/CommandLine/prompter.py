@@ -13,7 +13,7 @@ PROGRAM = os.environ["PROMPTER"]
 class Conversation:
     def __init__(self):
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.ours.settimeout(20)
+        self.ours.settimeout(120)
         self.person = Person(PROGRAM, "--conversation", passing=theirs)
         theirs.close()
 

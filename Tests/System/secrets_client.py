@@ -177,10 +177,11 @@ def exchanges():
                      secret(path, sealed, bytes(16)), True)[0]
     value = peer.call(item, ITEM, "GetSecret", "o", path)
     expect(decrypt(key, bytes(value[1]), bytes(value[2])), b"s3cret", "what comes back")
-    last = bytes([sealed[-1] ^ 0x55])
+    # No count of bytes that fill a block up is zero.
+    unfilled = encrypt(key, bytes(16), bytes(16), "-nopad")
     for parameters, wrong in ((bytes(15), sealed), (bytes(17), sealed), (b"", sealed), (bytes(16), b""),
                               (bytes(16), sealed[:-1]), (bytes(16), sealed + b"x"),
-                              (bytes(16), sealed[:-1] + last)):
+                              (bytes(16), unfilled)):
         expect(peer.error(item, ITEM, "SetSecret", "(oayays)", secret(path, wrong, parameters)),
                "InvalidArgs", (parameters, wrong))
     peer.call(item, ITEM, "Delete")

@@ -636,7 +636,7 @@ def keeper_of(daemon):
     """The keychain-audit of a daemon, once it has a connection."""
     def found():
         return [pid for pid in world.keepers() if status(pid).get("PPid") == str(daemon.pid)
-                and status(pid).get("Seccomp") == "2"]
+                and status(pid).get("Seccomp") == "2" and status(pid).get("State", "Z")[0] != "Z"]
     pid, = world.wait_for(found, "keychain-audit")
     return pid
 

@@ -42,12 +42,9 @@ def hostile():
 def helpers(daemon):
     """Those that the daemon waits for, and what started them for it."""
     starters = [entry.name for entry in processes("keychain-starter")
-                if parent(entry) == str(daemon.pid)]
-    return [entry for entry in processes("keychain-auth") if parent(entry) in starters]
-
-
-def parent(entry):
-    return (entry / "stat").read_text().rpartition(")")[2].split()[1]
+                if world.parent_of(entry.name) == daemon.pid]
+    return [entry for entry in processes("keychain-auth")
+            if str(world.parent_of(entry.name)) in starters]
 
 
 def resident(pid):

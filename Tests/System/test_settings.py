@@ -64,7 +64,7 @@ def test_without_settings_time_closes_nothing(shell):
 
 
 def test_an_idle_keychain_closes_and_says_why(shell):
-    assert shell.run(SETTINGS + "--lock-after-idle 2s").status == 0
+    assert shell.run(SETTINGS + "--lock-after-idle 4s").status == 0
     world.wait_for(lambda: state(shell) == "lockedAfterFirstUnlock", "the keychain to close")
     assert status(shell)["reason"] == "timedOut"
     assert shell.run(GET.format("mail")).status == LOCKED
@@ -96,10 +96,10 @@ def test_an_unlock_whose_time_is_over_leaves_the_kernel_unasked(shell):
 
 def test_the_time_goes_on_over_a_restart(shell, daemon):
     # From the login's unlock on.
-    shell.run(SETTINGS + "--lock-after 12s --lock-after-idle 1d")
+    shell.run(SETTINGS + "--lock-after 20s --lock-after-idle 1d")
     daemon.restart()
     assert is_open(shell)
-    world.wait_for(lambda: not is_open(shell), "the keychain to close", 12)
+    world.wait_for(lambda: not is_open(shell), "the keychain to close")
 
 
 def test_settings_hold_for_the_next_unlock_too(shell):
