@@ -165,8 +165,8 @@ extension SecretBytes {
         SecretBytes(count: count) { (_: inout MutableRawSpan) in }.beginning(with: self)
     }
 
-    /// Moves a range to the beginning and wipes what followed it there, up to the range's end: of the bytes
-    /// before that end only those of the range are left.
+    /// Moves a range to the beginning. Of all bytes up to the range's end only those of the range are left:
+    /// the others are wiped. Bytes behind that end stay as they are.
     package mutating func moveToBeginning(_ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         let (begin, left) = (range.lowerBound, range.count)
