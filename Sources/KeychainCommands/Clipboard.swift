@@ -9,7 +9,7 @@ internal import Terminal
 /// latest together with it: then the clipboard is empty. It ends by itself once something else was copied, which so stays.
 enum Clipboard {
     private static let seconds = 45.0
-    /// By then a holder that can't reach the desktop has mostly said so.
+    /// A holder that can't reach the desktop says so by then, unless the machine is busy.
     private static let firstSeconds = 0.3
     private static let lastSeconds = 2.0
 

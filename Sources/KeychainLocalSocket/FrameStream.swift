@@ -35,7 +35,7 @@ final class FrameStream {
     private var kernelPatience: Duration?
     private var received: UInt64 = 0
     private var sent: UInt64 = 0
-    private var buffer = SecretBytes(count: readAhead) { (_: inout MutableRawSpan) in }
+    private(set) var buffer = SecretBytes(count: readAhead) { (_: inout MutableRawSpan) in }
     private var start = 0
     private var end = 0
 

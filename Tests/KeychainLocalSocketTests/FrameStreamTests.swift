@@ -53,6 +53,35 @@ struct FrameStreamTests {
         #expect(try stream.receive(Self.limits, within: nil).content == [[3], [4, 5]])
     }
 
+    @Test(arguments: [0, 1, 100, 3900, 4000, 4056, 9000], [1, 41, 70, 500, 4097])
+    func `no copy of a secret stays in the buffer`(message: Int, piece: Int) throws {
+        let secret = [UInt8](repeating: 0xA5, count: 64)
+        let (ours, peer) = try RawPeer.pair()
+        let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
+        // One that fills the buffer comes first, and the last may be read together with the secret.
+        var frames = [
+            RawFrame(message: [UInt8](repeating: 1, count: 4056), secrets: []),
+            RawFrame(message: [UInt8](repeating: 2, count: message), secrets: secret),
+            RawFrame(message: [3], secrets: []),
+        ]
+        for index in frames.indices { frames[index].sequence = UInt64(index + 1) }
+        let bytes = frames.flatMap(\.bytes)
+        let speaking = Background {
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                peer.say(Array(bytes[start..<min(start + piece, bytes.count)]))
+            }
+        }
+        for frame in frames {
+            let received = try stream.receive(Self.limits, within: nil)
+            #expect(received.secrets?.bytes.count ?? 0 == frame.secretsLength)
+            // Before the frame with the secret it may be there already.
+            guard frame.sequence > 1 else { continue }
+            let left = stream.buffer.releasedFromLockedMemory()
+            #expect(!left.contains(0xA5), "after frame \(frame.sequence)")
+        }
+        _ = try speaking.value()
+    }
+
     @Test(arguments: [(0, 0), (1, 0), (100, 24), (4056, 0), (4000, 56), (4057, 0), (0, 100_000)])
     func `what has come is read ahead, and a whole short frame is told`(
         message: Int, secrets: Int
