@@ -6,6 +6,7 @@
 # make fuzz   the fuzzers of the C programs and of all that reads messages, frames, keychains and
 #             policies and imports, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
+# make profile  counts anew what runs often in reads, by which all is compiled: Benchmarks/profile.proftext
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
 # make test-machine  the packages on a Debian that boots in QEMU; MACHINE_CUTS=50 power cuts
@@ -24,12 +25,8 @@ DECISIONS ?= 1000000
 DECISION_SEED ?= 1
 # What debuggers are told of the Swift tests: none is built faster.
 DEBUGGING ?= dwarf
-# Programs look for libraries where the system has them and nowhere beside themselves, and nothing of
-# what the loader fills in can be written afterwards.
-BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
-	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
-# What is installed. `swift build` links each program by itself, as a test's programs stay;
+# What is installed. scripts/build links each program by itself, as a test's programs stay;
 # scripts/link links them once more, with one library, into .build/programs.
 PROGRAMS = keychaind keychain-worker keychain-auth keychain-broker keychain-tpm keychain-fido \
 	keychain-import keychain-prompter keychainctl keychainctl-policy keychainctl-import keychain-embedded security \
@@ -42,7 +39,7 @@ CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build build-tests c-programs demo test test-swift test-module test-commands test-crash test-system test-tools \
 	test-packages machine-image test-machine test-machine-short test-counters test-programs crash \
-	lint fuzz bench compare \
+	lint fuzz bench profile compare \
 	install packages docs examples dependencies test-dependencies cxx-library
 
 all: build
@@ -59,7 +56,7 @@ cxx-library: dependencies
 		ln -sf "$(CXX_LIBRARY)" "$$(swift build -c release --show-bin-path)/libstdc++.a"
 
 build: cxx-library c-programs
-	$(BUILD)
+	scripts/build
 	scripts/link .build/programs $(PROGRAMS)
 
 # Before all that has them: two that are made at the same time would write the same files.
@@ -152,14 +149,18 @@ bench: build
 	@scripts/install-dependencies bench
 	Benchmarks/run $(BENCH_SIZE)
 
+profile: build
+	@scripts/install-dependencies profile
+	Benchmarks/profile
+
 # Counts, not times: no load disturbs them.
 test-counters: test-dependencies build
 	Benchmarks/counters
 
 # `make test` does a fixed sample of it.
 compare: dependencies
-	swift run -c release --static-swift-stdlib --package-path Benchmarks policy-bench \
-		compare $(DECISIONS) $(DECISION_SEED)
+	scripts/build --package-path Benchmarks --product policy-bench
+	Benchmarks/.build/release/policy-bench compare $(DECISIONS) $(DECISION_SEED)
 
 # Run as root, after the owner of the toolchain ran `make build`.
 install:

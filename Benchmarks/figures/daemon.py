@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
 import threading
 import time
@@ -24,6 +25,7 @@ PASSWORD = "bench-horse-7"
 SMALL = 100
 REAL = 2_000  # of a large keychain's items, that many are real ones
 ROUNDS = 5
+PLAIN = "keychain-bench-plain"  # the same program, built without the profile
 BOTH = {0, min(1, os.cpu_count() - 1)}
 POLICIES = pathlib.Path("/etc/keychain/policies.d")
 RULES = 10_000
@@ -33,7 +35,7 @@ class House:
     """A daemon, and the logins of four users: one with a small keychain, one with a large one, one
     with many programs, and one beside them."""
 
-    def __init__(self, built, size):
+    def __init__(self, built, size, plain=None):
         self.size = size
         self.disk = world.PREFIX / "disk"
         (self.disk / "state").mkdir(parents=True, mode=0o755)
@@ -42,6 +44,9 @@ class House:
         programs.install(built, ["keychain-bench", "swift-hello"])
         programs.install(anchors.BUILT, ["hello", "spawned", "bus"])
         programs.install_readers()
+        if plain:
+            shutil.copy(plain / "keychain-bench", world.PREFIX / "bin" / PLAIN)
+            programs.install_readers(PLAIN)
         self.daemon = world.Daemon("/tmp/keychain-bench.log").start()
         self.daemon.worker("root", start=True)
         time.sleep(1)
@@ -55,6 +60,10 @@ class House:
         self.fill("beside", SMALL)
         for reader in programs.readers():
             self.fill("crowd", SMALL, reader)
+        if plain:
+            self.fill("small", SMALL, PLAIN)
+            for reader in programs.readers(PLAIN):
+                self.fill("crowd", SMALL, reader)
 
     def __getitem__(self, name):
         return self.shells[name]
@@ -86,10 +95,10 @@ class House:
         world.run("umount", "--lazy", world.STATE)
 
 
-def measure(table, built, size):
-    house = House(built, size)
+def measure(table, built, size, plain):
+    house = House(built, size, plain)
     try:
-        for part in (reads, at_once, other_user, beside_troubles, counters, firsts, unlocks, adds,
+        for part in (reads, at_once, without_profile, other_user, beside_troubles, counters, firsts, unlocks, adds,
                      evidence, rules, whole_process, locks, sizes, over_the_bus):
             try:
                 part(table, house)
@@ -174,6 +183,22 @@ def at_once(table, house):
         table.skip("futex calls a read, 16 programs", str(forbidden))
     finally:
         crowd.end()
+
+
+def without_profile(table, house):
+    """The worker is built by the profile (scripts/build), as it is installed; these programs are not."""
+    table.heading("The same, by programs that are built without the profile")
+    with programs.orders(house["small"], PLAIN) as program:
+        program.order(f"read 500 {SMALL}")
+        programs.pin([program.ready["process"], *house.serving("small")], {0})
+        rounds = [(anchors.floor(1), program.order(f"read 1500 {SMALL}")) for _ in range(ROUNDS)]
+        programs.pin(house.serving("small"), BOTH)
+    table.add("read, one core: × the C floor",
+              median(own["p50_us"] / floor["p50_us"] for floor, own in rounds), "×", most=2.5)
+    crowd = programs.crowd(house["crowd"], 16, PLAIN)
+    table.add("16 programs", max(crowd.order(f"reads 1 {SMALL} 16")["a_second"] for _ in range(2)),
+              "/s", least=15_000)
+    crowd.end()
 
 
 def other_user(table, house):

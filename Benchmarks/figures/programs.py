@@ -43,26 +43,26 @@ class Program:
         self.terminal.expect_exact(world.Shell.PROMPT, timeout=LONGEST)
 
 
-def orders(shell):
-    return Program(shell, "keychain-bench orders")
+def orders(shell, name="keychain-bench"):
+    return Program(shell, f"{name} orders")
 
 
-def crowd(shell, count):
+def crowd(shell, count, name="keychain-bench"):
     """They have all read once, and have their connections. They are programs of several names, each
     with items of its own: one program alone is not given all of its user's connections."""
     program = Program(shell, f"/usr/bin/python3 -B {world.TOOLS}/crowd.py {count} "
-                             + " ".join(map(str, readers())))
+                             + " ".join(map(str, readers(name))))
     program.order("read 20 100")
     return program
 
 
-def readers():
-    return [world.PREFIX / f"bin/keychain-bench-{number}" for number in range(READERS)]
+def readers(name="keychain-bench"):
+    return [world.PREFIX / f"bin/{name}-{number}" for number in range(READERS)]
 
 
-def install_readers():
-    for path in readers():
-        os.link(world.PREFIX / "bin/keychain-bench", path)
+def install_readers(name="keychain-bench"):
+    for path in readers(name):
+        os.link(world.PREFIX / "bin" / name, path)
 
 
 def pin(processes, cores):
