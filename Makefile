@@ -6,7 +6,7 @@
 # make fuzz   the fuzzers of the C programs and of all that reads messages, frames, keychains and
 #             policies and imports, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
-# make profile  counts anew what runs often in reads, by which all is compiled: Benchmarks/profile.proftext
+# make profile  counts what runs often in reads, by which all is compiled: Benchmarks/profile.proftext
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
 # make test-machine  the packages on a Debian that boots in QEMU; MACHINE_CUTS=50 power cuts

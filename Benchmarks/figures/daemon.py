@@ -25,7 +25,7 @@ PASSWORD = "bench-horse-7"
 SMALL = 100
 REAL = 2_000  # of a large keychain's items, that many are real ones
 ROUNDS = 5
-PLAIN = "keychain-bench-plain"  # the same program, built without the profile
+PLAIN = "keychain-bench-plain"  # the same program, as plain `swift build` makes it
 BOTH = {0, min(1, os.cpu_count() - 1)}
 POLICIES = pathlib.Path("/etc/keychain/policies.d")
 RULES = 10_000
@@ -33,7 +33,7 @@ RULES = 10_000
 
 class House:
     """A daemon, and the logins of four users: one with a small keychain, one with a large one, one
-    with many programs, and one beside them."""
+    with many programs, and one beside them; a fifth has programs that no profile was used for."""
 
     def __init__(self, built, size, plain=None):
         self.size = size
@@ -53,7 +53,7 @@ class House:
         self.at_rest = programs.memory(self.serving("root"))
         self.server = world.SSHServer("/run/keychain-bench-sshd").start()
         self.shells = {}
-        for name in ("small", "large", "crowd", "beside"):
+        for name in ("small", "large", "crowd", "beside", *(["plain"] if plain else [])):
             world.make_account(f"kc-{name}", PASSWORD)
             self.shells[name] = world.Shell(self.server, f"kc-{name}", PASSWORD)
         self.fill("small", SMALL)
@@ -61,9 +61,8 @@ class House:
         for reader in programs.readers():
             self.fill("crowd", SMALL, reader)
         if plain:
-            self.fill("small", SMALL, PLAIN)
-            for reader in programs.readers(PLAIN):
-                self.fill("crowd", SMALL, reader)
+            for reader in (PLAIN, *programs.readers(PLAIN)):
+                self.fill("plain", SMALL, reader)
 
     def __getitem__(self, name):
         return self.shells[name]
@@ -98,8 +97,8 @@ class House:
 def measure(table, built, size, plain):
     house = House(built, size, plain)
     try:
-        for part in (reads, at_once, without_profile, other_user, beside_troubles, counters, firsts, unlocks, adds,
-                     evidence, rules, whole_process, locks, sizes, over_the_bus):
+        for part in (reads, at_once, without_profile, other_user, beside_troubles, counters, firsts,
+                     unlocks, adds, evidence, rules, whole_process, locks, sizes, over_the_bus):
             try:
                 part(table, house)
             except counting.Forbidden as forbidden:
@@ -186,16 +185,16 @@ def at_once(table, house):
 
 
 def without_profile(table, house):
-    """The worker is built by the profile (scripts/build), as it is installed; these programs are not."""
-    table.heading("The same, by programs that are built without the profile")
-    with programs.orders(house["small"], PLAIN) as program:
+    """The worker is installed as scripts/build makes it; these programs are not made so."""
+    table.heading("Reads by programs that are built without the profile")
+    with programs.orders(house["plain"], PLAIN) as program:
         program.order(f"read 500 {SMALL}")
-        programs.pin([program.ready["process"], *house.serving("small")], {0})
+        programs.pin([program.ready["process"], *house.serving("plain")], {0})
         rounds = [(anchors.floor(1), program.order(f"read 1500 {SMALL}")) for _ in range(ROUNDS)]
-        programs.pin(house.serving("small"), BOTH)
+        programs.pin(house.serving("plain"), BOTH)
     table.add("read, one core: × the C floor",
               median(own["p50_us"] / floor["p50_us"] for floor, own in rounds), "×", most=2.5)
-    crowd = programs.crowd(house["crowd"], 16, PLAIN)
+    crowd = programs.crowd(house["plain"], 16, PLAIN)
     table.add("16 programs", max(crowd.order(f"reads 1 {SMALL} 16")["a_second"] for _ in range(2)),
               "/s", least=15_000)
     crowd.end()
