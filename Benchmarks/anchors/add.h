@@ -14,7 +14,8 @@ static sqlite3_stmt *item, *entry;
 // As `prepare`, for a connection that writes as the daemon's does.
 static void prepare_to_write(const char *folder) {
     seal();
-    snprintf(state.file, sizeof state.file, "%s/adds.%d.sqlite", folder, getpid());
+    snprintf(state.file, sizeof state.file, "%s/adds.%d.%08x.sqlite", folder, getpid(),
+             randombytes_random());
     if (sqlite3_open_v2(state.file, &state.database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
         exit(1);

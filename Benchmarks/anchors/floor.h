@@ -129,7 +129,9 @@ static key_serial_t new_key(const char *name, size_t count) {
 static inline void prepare(const char *folder, int keeps) {
     state.keeps = keeps;
     seal();
-    snprintf(state.file, sizeof state.file, "%s/floor.%d.sqlite", folder, getpid());
+    // A process of another run may have had this one's number, and left its file.
+    snprintf(state.file, sizeof state.file, "%s/floor.%d.%08x.sqlite", folder, getpid(),
+             randombytes_random());
     if (sqlite3_open(state.file, &state.database)) exit(1);
     fill();
     sqlite3_close(state.database);
