@@ -16,6 +16,7 @@ static void prepare_to_write(const char *folder) {
     seal();
     snprintf(state.file, sizeof state.file, "%s/adds.%d.%08x.sqlite", folder, getpid(),
              randombytes_random());
+    atexit(remove_file);
     if (sqlite3_open_v2(state.file, &state.database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
         exit(1);

@@ -212,8 +212,7 @@ static void start_server(const char *folder) {
             serve_adds(ends + 1, 1);
         else
             serve(ends[1]);
-        remove_file();
-        _exit(0);
+        exit(0);
     }
     close(ends[1]);
     server = ends[0];

@@ -28,7 +28,6 @@ int main(int count, char **words) {
         pin(0);
         prepare(words[3], 0);
         bare(atoi(words[2]));
-        remove_file();
         return 0;
     }
     int ends[2], cores = atoi(words[1]);
@@ -42,8 +41,7 @@ int main(int count, char **words) {
         meet(client);
         check(write(ends[1], "r", 1) == 1, "write");
         serve(ends[1]);
-        remove_file();
-        _exit(0);
+        exit(0);
     }
     close(ends[1]);
     char ready;

@@ -126,12 +126,23 @@ static key_serial_t new_key(const char *name, size_t count) {
     return key;
 }
 
+static void remove_file(void) {
+    char path[4200];
+    const char *ends[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s%s", state.file, ends[i]);
+        unlink(path);
+    }
+}
+
 static inline void prepare(const char *folder, int keeps) {
     state.keeps = keeps;
     seal();
     // A process of another run may have had this one's number, and left its file.
     snprintf(state.file, sizeof state.file, "%s/floor.%d.%08x.sqlite", folder, getpid(),
              randombytes_random());
+    // Also where a look fails because the client was killed.
+    atexit(remove_file);
     if (sqlite3_open(state.file, &state.database)) exit(1);
     fill();
     sqlite3_close(state.database);
@@ -254,15 +265,6 @@ static inline void serve(int socket) {
         struct iovec parts[] = {{head, sizeof head}, {clear, 24}};
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
         if (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) != ANSWER_BYTES) return;
-    }
-}
-
-static void remove_file(void) {
-    char path[4200];
-    const char *ends[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s%s", state.file, ends[i]);
-        unlink(path);
     }
 }
 

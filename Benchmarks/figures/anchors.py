@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C programs that the product is held against."""
 
-import atexit
-import functools
 import json
 import pathlib
-import shutil
 import subprocess
-import tempfile
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
@@ -25,27 +21,19 @@ def run(name, *words):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@functools.cache
-def memory():
-    """A folder in memory, which ends with this process: a floor that is killed leaves its file there."""
-    folder = tempfile.mkdtemp(prefix="keychain-floor.", dir="/dev/shm")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
 def round_trip(cores, count=3000):
     return run("roundtrip", cores, count)
 
 
 def floor(cores, count=2000, *, kept=False):
     """The file is in memory: the floor writes none of it while it is measured."""
-    return run("floor", cores, count, memory(), *(["kept"] if kept else []))
+    return run("floor", cores, count, "/dev/shm", *(["kept"] if kept else []))
 
 
 def floors_at_once(many, count=10_000):
     """Reads a second of so many pairs, wherever the kernel puts them. A tenth as many come first."""
     began = time.monotonic()
-    pairs = [subprocess.Popen([BUILT / "floor", "0", str(count), memory(), "kept"],
+    pairs = [subprocess.Popen([BUILT / "floor", "0", str(count), "/dev/shm", "kept"],
                               stdout=subprocess.DEVNULL) for _ in range(many)]
     if any([each.wait() for each in pairs]):
         raise RuntimeError("floor failed")
@@ -54,7 +42,7 @@ def floors_at_once(many, count=10_000):
 
 def floor_beside(many, count=1500):
     """p99 of a pair's reads, beside so many pairs that read until it is measured."""
-    pairs = [subprocess.Popen([BUILT / "floor", "0", str(100 * count), memory(), "kept"],
+    pairs = [subprocess.Popen([BUILT / "floor", "0", str(100 * count), "/dev/shm", "kept"],
                               stdout=subprocess.DEVNULL) for _ in range(many)]
     try:
         time.sleep(0.2)
@@ -69,7 +57,7 @@ def floor_beside(many, count=1500):
 
 
 def bare_read(count=5000):
-    return run("floor", "bare", count, memory())
+    return run("floor", "bare", count, "/dev/shm")
 
 
 def synced_commit(folder, count):
