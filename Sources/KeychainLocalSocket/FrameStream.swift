@@ -23,6 +23,9 @@ final class FrameStream {
     /// The credentials sent along, where the kernel would otherwise give others than at the
     /// connection.
     private let ourselves: kc_sender?
+    /// Whether a frame's first byte is awaited in the receiving call, which spares a system call. A thread
+    /// that waits there is also woken when the peer takes what was sent, for nothing.
+    private let waitsInReceive: Bool
     private let nonce: [UInt8]
     private let timeout: Duration
     /// Whether an untrusted peer may bring descriptors, because this kernel can't refuse them.
@@ -43,12 +46,14 @@ final class FrameStream {
     /// the first one that does.
     init(
         _ descriptor: Descriptor, sender: PeerCredentials?, keepsFirst: Bool = false,
-        ourselves: kc_sender? = nil, nonce: [UInt8], timeout: Duration = timeout
+        ourselves: kc_sender? = nil, waitsInReceive: Bool = false, nonce: [UInt8],
+        timeout: Duration = timeout
     ) {
         self.descriptor = descriptor
         self.sender = sender
         self.keepsFirst = keepsFirst
         self.ourselves = ourselves
+        self.waitsInReceive = waitsInReceive
         self.nonce = nonce
         self.timeout = timeout
         mayBringDescriptors =
@@ -225,12 +230,12 @@ final class FrameStream {
         }
     }
 
-    /// Waits for the first byte of a frame, in the receiving call itself. The kernel's timeout is
-    /// set only where it differs from the last one.
+    /// Waits for the first byte of a frame. The kernel's timeout is set only where it differs from the
+    /// last one.
     private func awaitFirst(_ patience: Duration?) throws(SocketError) {
         guard start == end else { return }
-        try setKernelPatience(patience)
-        try fill(1, patience.map { .now + $0 }, inKernel: true)
+        if waitsInReceive { try setKernelPatience(patience) }
+        try fill(1, patience.map { .now + $0 }, inKernel: waitsInReceive)
     }
 
     private func setKernelPatience(_ patience: Duration?) throws(SocketError) {

@@ -27,7 +27,9 @@ package final class ServerConnection: @unchecked Sendable {
         peer = try PeerCredentials(of: descriptor)
         process = Self.pinned(peer.pid, descriptor)
         nonce = RandomBytes.make(FrameHeader.nonceBytes)
-        stream = FrameStream(descriptor, sender: peer, nonce: nonce)
+        // As a rule the client that an answer wakes takes the core at once, and has sent its next request
+        // before this thread waits.
+        stream = FrameStream(descriptor, sender: peer, waitsInReceive: true, nonce: nonce)
         told = nil
     }
 
@@ -47,7 +49,8 @@ package final class ServerConnection: @unchecked Sendable {
         told = PeerFacts(
             groups: Self.groups(ofPeerOf: original, peer.group), label: Self.label(of: original))
         nonce = RandomBytes.make(FrameHeader.nonceBytes)
-        stream = FrameStream(descriptor, sender: nil, keepsFirst: true, nonce: nonce)
+        stream = FrameStream(
+            descriptor, sender: nil, keepsFirst: true, waitsInReceive: true, nonce: nonce)
     }
 
     /// What the kernel says of a peer besides its process and user.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import KeychainSecrets
+import Synchronization
 import SystemTestSupport
 import Testing
 
@@ -103,6 +105,41 @@ struct ConnectionTests {
         #expect(server.process?.executable()?.path == InstalledProgram.ownPath())
         #expect(client.serverUser == geteuid())
         #expect(client.belongsToThisProcess)
+    }
+
+    /// The kernel wakes a thread in a receiving call when the peer takes what it sent, for nothing.
+    @Test func `a program that waits for its answer sleeps until the answer comes`() throws {
+        let (server, client) = try connected()
+        let thread = Mutex("")
+        let asking = Background {
+            let itself = try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/thread-self")
+            thread.withLock { $0 = "/proc/\(itself)" }
+            try client.send(Frame(message: [1], secrets: nil))
+            return try client.receive(.answer, deadlineSeconds: 20)
+        }
+        // It has sent, and sleeps for 50 ms.
+        var (slept, asleep, waits) = (-1, 0, 0)
+        while asleep < 50 || !server.hasUnread {
+            usleep(1000)
+            waits += 1
+            try #require(waits < 20_000)
+            let now = sleeps(of: thread.withLock { $0 })
+            asleep = now == slept ? asleep + 1 : 0
+            slept = now
+        }
+        _ = try server.receive(.request)
+        usleep(50_000)
+        #expect(sleeps(of: thread.withLock { $0 }) == slept)
+        try server.send(Frame(message: [2], secrets: nil))
+        #expect(try asking.value().message == [2])
+    }
+
+    /// How often the thread has gone to sleep.
+    private func sleeps(of thread: String) -> Int {
+        let lines = try? String(contentsOfFile: "\(thread)/status", encoding: .utf8)
+        let line = lines?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+        return line?.split(separator: "\t").last.flatMap { Int($0) } ?? -1
     }
 
     @Test func `frames of one socket are of the peer of another`() throws {

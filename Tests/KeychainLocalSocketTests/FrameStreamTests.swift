@@ -194,9 +194,11 @@ struct FrameStreamTests {
         }
     }
 
-    @Test func `nothing is waited for longer than asked`() throws {
+    @Test(arguments: [false, true])
+    func `nothing is waited for longer than asked`(waitsInReceive: Bool) throws {
         let (ours, peer) = try RawPeer.pair()
-        let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
+        let stream = FrameStream(
+            ours, sender: .own, waitsInReceive: waitsInReceive, nonce: RawFrame.nonce)
         #expect(throws: SocketError.timedOut) {
             try stream.receive(Self.limits, within: .milliseconds(50))
         }
