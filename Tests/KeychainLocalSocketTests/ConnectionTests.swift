@@ -110,7 +110,7 @@ struct ConnectionTests {
     /// The kernel wakes a thread in a receiving call when the peer takes what it sent, for nothing.
     @Test func `a program that waits for its answer sleeps until the answer comes`() throws {
         let (server, client) = try connected()
-        let thread = Mutex("")
+        let thread = Mutex<String?>(nil)
         let asking = Background {
             let itself = try FileManager.default.destinationOfSymbolicLink(
                 atPath: "/proc/thread-self")
@@ -118,28 +118,33 @@ struct ConnectionTests {
             try client.send(Frame(message: [1], secrets: nil))
             return try client.receive(.answer, deadlineSeconds: 20)
         }
-        // It has sent, and sleeps for 50 ms.
-        var (slept, asleep, waits) = (-1, 0, 0)
-        while asleep < 50 || !server.hasUnread {
+        // It has sent, and is asleep for 50 looks in a row.
+        var (slept, looks, tries) = (-1, 0, 0)
+        while looks < 50 {
             usleep(1000)
-            waits += 1
-            try #require(waits < 20_000)
-            let now = sleeps(of: thread.withLock { $0 })
-            asleep = now == slept ? asleep + 1 : 0
+            tries += 1
+            try #require(tries < 20_000)
+            let (isAsleep, now) = try thread.withLock { $0 }.map(sleeps) ?? (false, -1)
+            looks = server.hasUnread && isAsleep && now == slept ? looks + 1 : 0
             slept = now
         }
         _ = try server.receive(.request)
         usleep(50_000)
-        #expect(sleeps(of: thread.withLock { $0 }) == slept)
+        #expect(try sleeps(of: #require(thread.withLock { $0 })).times == slept)
         try server.send(Frame(message: [2], secrets: nil))
         #expect(try asking.value().message == [2])
     }
 
-    /// How often the thread has gone to sleep.
-    private func sleeps(of thread: String) -> Int {
-        let lines = try? String(contentsOfFile: "\(thread)/status", encoding: .utf8)
-        let line = lines?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
-        return line?.split(separator: "\t").last.flatMap { Int($0) } ?? -1
+    /// Whether the thread is asleep, and how often it has gone to sleep.
+    private func sleeps(of thread: String) throws -> (isNow: Bool, times: Int) {
+        let status = try String(contentsOfFile: "\(thread)/status", encoding: .utf8)
+        func value(_ name: String) throws -> Substring {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):\t") }
+            return try #require(line).dropFirst(name.count + 2)
+        }
+        return try (
+            value("State").hasPrefix("S"), #require(Int(value("voluntary_ctxt_switches")))
+        )
     }
 
     @Test func `frames of one socket are of the peer of another`() throws {
