@@ -16,7 +16,7 @@ final class MachineKeychain: MachineSearch {
     /// How long root's worker, which may just be starting, has time to greet.
     private static let greetsWithin: Duration = .seconds(20)
     /// The longest silence of root's worker, in seconds. It puts no question to any user.
-    private static let answersWithin = 90.0
+    private static let answersWithin = Duration.seconds(90)
 
     private enum State: Sendable {
         case unused(Descriptor)
@@ -67,7 +67,7 @@ final class MachineKeychain: MachineSearch {
 
     private func hear(_ connection: ClientConnection) throws(RequestError) -> ServerMessage {
         guard
-            let frame = try? connection.receive(.answer, deadlineSeconds: Self.answersWithin),
+            let frame = try? connection.receive(.answer, within: Self.answersWithin),
             let message = try? ServerMessage(frame.message, secrets: frame.secrets)
         else { throw .failed(.notAvailable) }
         return message

@@ -12,6 +12,8 @@ struct Conversation {
         case ended(RequestError, because: [String])
         /// The daemon ended the connection, or sent an invalid message.
         case broken
+        /// The daemon had ended the connection before it had the whole request, which it has not done.
+        case unsent
 
         /// Tells a daemon of another version from one that has gone.
         init(_ error: SocketError) {
@@ -26,7 +28,7 @@ struct Conversation {
 
     /// The longest silence of the daemon, in seconds; longer than any question to the user may
     /// take.
-    private static let answerDeadline = 180.0
+    private static let longestSilence = Duration.seconds(180)
     private static let mostQuestions = 20
 
     private let connection: ClientConnection
@@ -62,19 +64,30 @@ struct Conversation {
     func answer<V: Verb>(
         to verb: V.Type, offersTerminal: Bool = false
     ) throws(Failure) -> V.Answer {
-        var answer: V.Answer?
+        var part = try nextPart(offersTerminal: offersTerminal)
+        var answer = try decoded(part, to: V.self)
+        while part.continues {
+            part = try nextPart(offersTerminal: offersTerminal)
+            answer.append(part: try decoded(part, to: V.self))
+        }
+        return answer
+    }
+
+    private func decoded<V: Verb>(
+        _ part: AnswerMessage, to verb: V.Type
+    ) throws(Failure) -> V.Answer {
+        try understood { () throws(MessageError) in try part.decoded(to: verb) }
+    }
+
+    /// The next part of the answer. Shows what the user is asked before it comes.
+    private func nextPart(offersTerminal: Bool) throws(Failure) -> AnswerMessage {
         var prompter: PrompterLauncher?
         var questions = 0
         defer { prompter?.end() }
         while true {
             switch try hear() {
             case .refusal(let refusal, let rules): throw .ended(refusal, because: rules)
-            case .answer(let message):
-                let part = try understood { () throws(MessageError) in
-                    try message.decoded(to: V.self)
-                }
-                if answer?.append(part: part) == nil { answer = part }
-                if !message.continues, let answer { return answer }
+            case .answer(let part): return part
             case .needsPrompter(let challenge, let program):
                 // One prompter per question, where the answer to the first was not enough. The
                 // program that the daemon names is root's.
@@ -98,14 +111,18 @@ struct Conversation {
             try connection.send(
                 Frame(message: message.message, secrets: message.secrets, passing: descriptor))
         } catch {
-            throw error == .tooLarge ? .ended(.invalid(.dataTooLarge), because: []) : .broken
+            switch error {
+            case .tooLarge: throw .ended(.invalid(.dataTooLarge), because: [])
+            case .closed: throw .unsent
+            default: throw .broken
+            }
         }
     }
 
     private func hear() throws(Failure) -> ServerMessage {
         let frame: Frame
         do {
-            frame = try connection.receive(.answer, deadlineSeconds: Self.answerDeadline)
+            frame = try connection.receive(.answer, within: Self.longestSilence)
         } catch { throw Failure(error) }
         return try understood { () throws(MessageError) in
             try ServerMessage(frame.message, secrets: frame.secrets)

@@ -30,10 +30,9 @@ package final class RemoteKeychain: KeychainEndpoint {
         _ verb: V, in context: AuthenticationContext?, relay: Relay?,
         passing descriptor: Descriptor? = nil, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer {
-        let connection = try connect(cancellation)
-        let conversation = Conversation(connection, socket: socket)
-        let answer: V.Answer
-        do throws(Conversation.Failure) {
+        func answer(on connection: ClientConnection) throws(Conversation.Failure) -> V.Answer {
+            let conversation = Conversation(connection, socket: socket)
+            let answer: V.Answer
             if let cancellation {
                 answer = try cancellation.whileWaiting({ connection.shutDown() }) {
                     () throws(Conversation.Failure) in
@@ -44,10 +43,22 @@ package final class RemoteKeychain: KeychainEndpoint {
                 answer = try conversation.answer(
                     to: verb, in: context, relay: relay, passing: descriptor)
             }
-        } catch { throw refusal(error, on: connection, cancellation) }
-        // A connection that was shut down meanwhile can't be used again.
-        if cancellation?.isCancelled != true { giveBack(connection) }
-        return answer
+            // A connection that was shut down meanwhile can't be used again.
+            if cancellation?.isCancelled != true { giveBack(connection) }
+            return answer
+        }
+        if let idle = takeIdle() {
+            do throws(Conversation.Failure) { return try answer(on: idle) } catch {
+                // The daemon may have ended it since, as where it was restarted.
+                guard case .unsent = error, cancellation?.isCancelled != true else {
+                    throw refusal(error, on: idle, cancellation)
+                }
+            }
+        }
+        let connection = try connect(cancellation)
+        do throws(Conversation.Failure) { return try answer(on: connection) } catch {
+            throw refusal(error, on: connection, cancellation)
+        }
     }
 
     /// After an error the state of the connection is unknown, so it is not used again; a refusal is
@@ -62,17 +73,15 @@ package final class RemoteKeychain: KeychainEndpoint {
         return refusal
     }
 
-    /// Sends the verb without waiting; nil where no idle connection takes it.
+    /// Sends the verb without waiting; nil where the first idle connection does not take it.
     func begin<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, relay: Relay
     ) -> PendingAnswer<V>? {
-        guard let connection = idle.withLock({ $0.popLast() }) else { return nil }
+        guard let connection = takeIdle() else { return nil }
         let conversation = Conversation(connection, socket: socket)
         // A part of a request that the daemon received is no whole request, and ends with the
         // connection.
-        guard connection.belongsToThisProcess, !connection.peerHungUp(),
-            (try? conversation.begin(verb, in: context, relay: relay)) != nil
-        else { return nil }
+        guard (try? conversation.begin(verb, in: context, relay: relay)) != nil else { return nil }
         return PendingAnswer(on: connection) { [self] () throws(RequestError) in
             let answer: V.Answer
             do throws(Conversation.Failure) { answer = try conversation.answer(to: V.self) } catch {
@@ -83,15 +92,19 @@ package final class RemoteKeychain: KeychainEndpoint {
         }
     }
 
-    /// An idle connection that still works, else a new one. The listener must be root's: an
-    /// environment may name another socket, and text typed into this program must reach only the
-    /// daemon.
+    /// A connection of this process that is not used now. The daemon may have ended it.
+    private func takeIdle() -> ClientConnection? {
+        while let connection = idle.withLock({ $0.popLast() }) {
+            if connection.belongsToThisProcess { return connection }
+        }
+        return nil
+    }
+
+    /// A new connection. The listener must be root's: an environment may name another socket, and
+    /// text typed into this program must reach only the daemon.
     private func connect(
         _ cancellation: Cancellation?
     ) throws(RequestError) -> ClientConnection {
-        while let connection = idle.withLock({ $0.popLast() }) {
-            if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
-        }
         do {
             return try ClientConnection(path: socket, requiredPeer: 0) {
                 shutDown, wait throws(SocketError) in

@@ -60,9 +60,9 @@ package final class ClientConnection: @unchecked Sendable {
     package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
 
     package func receive(
-        _ limits: FrameLimits, deadlineSeconds: Double?
+        _ limits: FrameLimits, within patience: Duration?
     ) throws(SocketError) -> Frame {
-        try stream.receive(limits, within: deadlineSeconds.map { .seconds($0) })
+        try stream.receive(limits, within: patience)
     }
 
     /// For a thread that waits on several descriptors: readable when the answer begins to come.

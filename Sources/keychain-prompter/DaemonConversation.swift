@@ -18,8 +18,8 @@ struct DaemonConversation {
         case screenLost
     }
 
-    /// Seconds to wait for a question to show messages of PAM with; then they are shown alone.
-    private static let pauseSeconds = 0.3
+    /// How long a question is waited for to show messages of PAM with; then they are shown alone.
+    private static let longestPause = Duration.seconds(0.3)
 
     private let line: DaemonLine
     private let screen: any QuestionScreen
@@ -44,7 +44,7 @@ struct DaemonConversation {
     }
 
     private func wordsOrPause() throws(SocketError) -> ServerMessage {
-        do throws(SocketError) { return try line.hear(within: Self.pauseSeconds) } catch {
+        do throws(SocketError) { return try line.hear(within: Self.longestPause) } catch {
             guard error == .timedOut else { throw error }
         }
         screen.showNews()
@@ -105,7 +105,7 @@ struct DaemonConversation {
     /// The daemon may have said why it waits no longer.
     private func lost(_ error: ScreenFailure) -> Failure {
         guard error == .abandoned else { return .screenLost }
-        while case .prompt(.error(let text))? = try? line.hear(within: Self.pauseSeconds) {
+        while case .prompt(.error(let text))? = try? line.hear(within: Self.longestPause) {
             screen.complain(text)
         }
         return .lineLost

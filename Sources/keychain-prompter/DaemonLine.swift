@@ -18,11 +18,11 @@ struct DaemonLine {
         try connection.send(Frame(message: message, secrets: secrets))
     }
 
-    /// Waits without a limit, or throws `.timedOut` where no message has begun within `seconds`.
-    func hear(within seconds: Double? = nil) throws(SocketError) -> ServerMessage {
+    /// Waits without a limit, or throws `.timedOut` where no message has begun within `patience`.
+    func hear(within patience: Duration? = nil) throws(SocketError) -> ServerMessage {
         let frame: Frame
         do throws(SocketError) {
-            frame = try connection.receive(.answer, deadlineSeconds: seconds)
+            frame = try connection.receive(.answer, within: patience)
         } catch {
             guard let refusal = Self.refusal(error) else { throw error }
             return .refusal(refusal)

@@ -58,7 +58,7 @@ struct ConnectionTests {
             #expect(try server.receive(.request).content == [[number], [9]])
             try server.send(Frame(message: [number, number], secrets: nil))
             #expect(
-                try client.receive(.answer, deadlineSeconds: 5).content
+                try client.receive(.answer, within: .seconds(5)).content
                     == [[number, number], []])
         }
     }
@@ -116,7 +116,7 @@ struct ConnectionTests {
                 atPath: "/proc/thread-self")
             thread.withLock { $0 = "/proc/\(itself)" }
             try client.send(Frame(message: [1], secrets: nil))
-            return try client.receive(.answer, deadlineSeconds: 20)
+            return try client.receive(.answer, within: .seconds(20))
         }
         // It has sent, and is asleep for 50 looks in a row.
         var (slept, looks, tries) = (-1, 0, 0)
@@ -161,7 +161,7 @@ struct ConnectionTests {
         try client.send(Frame(message: [1], secrets: nil))
         #expect(try server.receive(.request).content == [[1], []])
         try server.send(Frame(message: [2], secrets: nil))
-        #expect(try client.receive(.answer, deadlineSeconds: 20).content == [[2], []])
+        #expect(try client.receive(.answer, within: .seconds(20)).content == [[2], []])
         // The program's own connection heard nothing of it.
         try ServerConnection(original).greet()
         _ = try program.value()

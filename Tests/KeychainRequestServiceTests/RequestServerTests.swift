@@ -87,7 +87,7 @@ struct RequestServerTests {
         // A program of the first version understands no other words than its own.
         let program = try server.connect()
         try program.send(Frame(message: [8, 1], secrets: nil))
-        let answer = try program.receive(.answer, deadlineSeconds: 20)
+        let answer = try program.receive(.answer, within: .seconds(20))
         #expect(answer.message == ServerMessage.refusalInFirstVersion)
     }
 

@@ -105,6 +105,19 @@ def test_a_restarted_daemon_keeps_what_is_unlocked(login, daemon):
     assert shell.run(GET).text.strip() == "s3cret"
 
 
+def test_a_program_that_runs_on_reads_on_after_a_restart(login, daemon):
+    shell = login()
+    shell.run("security add-generic-password -s mail -a me -w s3cret")
+    shell.run("mkfifo words; security -i <words >said 2>&1 & exec 3>words")
+    find = "echo find-generic-password -s mail -w >&3"
+    heard = "until grep -c s3cret said | grep -qx {}; do sleep 0.05; done"
+    shell.run(f"{find}; {heard.format(1)}")
+    daemon.restart()
+    # The connection that it had has ended, and the first request goes on another.
+    shell.run(find)
+    assert shell.run(f"exec 3>&-; wait; cat said").text.count("s3cret") == 2
+
+
 @pytest.mark.parametrize("how", ["stopped", "hung", "hung for its user alone"])
 def test_a_login_waits_at_most_two_and_a_half_seconds_for_a_daemon_that_is(how, login, daemon):
     login().close()

@@ -32,7 +32,7 @@ extension ClientConnection {
     }
 
     func hear() throws -> ServerMessage {
-        let frame = try receive(.answer, deadlineSeconds: 20)
+        let frame = try receive(.answer, within: .seconds(20))
         return try ServerMessage(frame.message, secrets: frame.secrets)
     }
 }

@@ -77,5 +77,5 @@ extension ClientConnection {
     }
 
     /// The daemon's end is closed.
-    var isOver: Bool { (try? receive(.answer, deadlineSeconds: 20)) == nil && peerHungUp() }
+    var isOver: Bool { (try? receive(.answer, within: .seconds(20))) == nil && peerHungUp() }
 }
