@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -249,6 +250,14 @@ int kc_exec_adding(const char *program, char *const argv[], const char *const ad
     int error = errno;
     free(all);
     return error;
+}
+
+int kc_cores(int thread, uint64_t *words, size_t count) {
+    return sched_getaffinity(thread, count * sizeof *words, (cpu_set_t *)words);
+}
+
+int kc_run_on(const uint64_t *words, size_t count) {
+    return sched_setaffinity(0, count * sizeof *words, (const cpu_set_t *)words);
 }
 
 const char *kc_error_text(int error) {

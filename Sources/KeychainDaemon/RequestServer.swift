@@ -40,6 +40,7 @@ package final class RequestServer: Sendable {
     private let peers: RelayedPeers
     private let limits: ConnectionLimits
     private let turns = RequestTurns()
+    private let cores = ClientCores()
     private let users: ConnectedUsers
     let connections = OpenConnections()
     /// Of programs of other users, for which their own workers speak.
@@ -116,6 +117,7 @@ package final class RequestServer: Sendable {
     ) {
         let connection = program.connection
         let turn = RequestTurns.Turn()
+        var place = ClientCores.Place()
         var patience = Self.firstRequestWithin
         let machine = program.machine
         while let (message, share, descriptor) = receive(
@@ -127,7 +129,15 @@ package final class RequestServer: Sendable {
             case .request(let verb, let context, let relay, let offersTerminal):
                 // Reads take turns only while several users are connected: a lone user delays no
                 // other. Writes take no turns, as writers that arrive together share a commit.
-                let takesTurn = users.areSeveral && type(of: verb) == CopyMatching.self
+                let isRead = type(of: verb) == CopyMatching.self
+                let takesTurn = users.areSeveral && isRead
+                // Two turns on one core would leave another one idle. What is no read may take long, or
+                // start threads.
+                if isRead, !takesTurn {
+                    cores.follow(connection.process, &place)
+                } else {
+                    cores.release(&place)
+                }
                 if takesTurn { turns.begin(turn) }
                 defer { if takesTurn { turns.end(turn) } }
                 let goesOn =

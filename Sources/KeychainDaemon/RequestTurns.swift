@@ -2,7 +2,6 @@
 internal import Dispatch
 internal import Glibc
 internal import KeychainSecrets
-internal import Synchronization
 
 /// Schedules one user's reads while other users are connected. As many run at once as the machine
 /// has cores; the others wait in the order in which they came.
@@ -98,16 +97,4 @@ final class RequestTurns: Sendable {
         }
         next?.begins.signal()
     }
-}
-
-/// Whether several users have connections.
-package final class ConnectedUsers: Sendable {
-    /// Atomic, so that a look before each read waits for no lock.
-    private let several = Atomic(false)
-
-    package init() {}
-
-    package var areSeveral: Bool { several.load(ordering: .relaxed) }
-
-    package func are(several: Bool) { self.several.store(several, ordering: .relaxed) }
 }

@@ -241,8 +241,11 @@ package struct ProcessStatus: Sendable, Equatable {
     /// Device number of the controlling terminal, 0 without one.
     package let ttyNumber: UInt32
     package let foregroundGroup: Int32
+    package let threadCount: Int32
     /// Clock ticks since boot.
     package let startTime: UInt64
+    /// The core that the process's first thread runs on, or has run on last.
+    package let core: Int?
 
     /// The second field is a name in parentheses that may contain anything.
     init?(_ line: [UInt8]) {
@@ -251,13 +254,16 @@ package struct ProcessStatus: Sendable, Equatable {
             .map { String(decoding: $0, as: UTF8.self) }
         guard fields.count > 19, let parent = Int32(fields[1]), let group = Int32(fields[2]),
             let session = Int32(fields[3]), let tty = Int32(fields[4]),
-            let foreground = Int32(fields[5]), let start = UInt64(fields[19])
+            let foreground = Int32(fields[5]), let threads = Int32(fields[17]),
+            let start = UInt64(fields[19])
         else { return nil }
         self.parent = parent
         processGroup = group
         self.session = session
         ttyNumber = UInt32(bitPattern: tty)
         foregroundGroup = foreground
+        threadCount = threads
         startTime = start
+        core = fields.count > 36 ? Int(fields[36]) : nil
     }
 }

@@ -2,6 +2,7 @@
 internal import Dispatch
 internal import FoundationEssentials
 package import KeychainAccessControl
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainPolicyModel
 internal import KeychainSecrets
@@ -189,7 +190,7 @@ package final class AuditLog: Sendable {
         _ place: Tally, _ event: Event, _ notes: RequestNotes,
         _ facts: @escaping @Sendable () -> PolicyFacts
     ) {
-        completing.async(group: completed) { [self] in
+        later { [self] in
             guard let account = Account(notes, completedBy: facts) else { return }
             keep(Self.record(event, Evidence(), notes, account))
             state.withLock { $0.tallies[place]?.first = account }
@@ -213,10 +214,18 @@ package final class AuditLog: Sendable {
         return record.map { String(decoding: $0.line.dropLast(), as: UTF8.self) }
     }
 
+    private func later(_ work: @escaping @Sendable () -> Void) {
+        completing.async(group: completed) {
+            // The queue's thread may be one that a request's thread has started.
+            CoreSet.useAll()
+            work()
+        }
+    }
+
     /// Writes counted records that are old enough, once they are completed.
     package func flushIfDue() {
         guard state.withLock({ $0.beginsFlushing() }) else { return }
-        completing.async(group: completed) { [self] in writeCounted() }
+        later { [self] in writeCounted() }
     }
 
     /// Writes all counted records.

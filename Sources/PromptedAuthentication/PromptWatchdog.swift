@@ -23,6 +23,8 @@ final class PromptWatchdog: @unchecked Sendable {
 
     func start() {
         let isWatching = DetachedThread.start { [self] in
+            // The thread of a request, which starts it, may be kept on its client's core.
+            CoreSet.useAll()
             condition.lock()
             defer { condition.unlock() }
             while !isOver {

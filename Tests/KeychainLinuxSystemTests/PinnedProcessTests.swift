@@ -99,14 +99,18 @@ struct PinnedProcessTests {
 
     @Test(arguments: ["name", "a b", ")", "x) R 1 1 1 1 1", "((", "\n"])
     func `a process's name hides nothing`(name: String) {
-        let fields = "S 11 12 13 1025 14 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0"
+        let fields =
+            "S 11 12 13 1025 14 0 0 0 0 0 0 0 0 0 20 0 3 0 98765 0 0"
+            + String(repeating: " 0", count: 14) + " 5 0"
         let status = ProcessStatus(Array("77 (\(name)) \(fields)\n".utf8))
         #expect(status?.parent == 11)
         #expect(status?.processGroup == 12)
         #expect(status?.session == 13)
         #expect(status?.ttyNumber == 1025)
         #expect(status?.foregroundGroup == 14)
+        #expect(status?.threadCount == 3)
         #expect(status?.startTime == 98765)
+        #expect(status?.core == 5)
     }
 
     @Test(arguments: [

@@ -325,6 +325,34 @@ def files_of(pid):
     return found
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) not in range(2, 20),
+                    reason="one core, or more than a program has connections")
+def test_its_threads_follow_programs_that_keep_all_cores_busy_while_no_other_user_asks(
+        shells, daemon):
+    def kept():
+        return [thread for thread in os.listdir(f"/proc/{worker}/task")
+                if len(os.sched_getaffinity(int(thread))) == 1]
+
+    def until(count):
+        ends = time.monotonic() + SOON
+        while len(kept()) != count:
+            assert time.monotonic() < ends, f"{len(kept())} instead of {count}"
+            time.sleep(0.05)
+
+    shell, other = shells
+    busy = len(os.sched_getaffinity(0)) + 1
+    shell.run("security add-generic-password -s busy -a me -w s3cret")
+    worker = daemon.worker(ALICE[0])
+    assert not kept()
+    shell.run("for each in $(seq %d); do yes 'find-generic-password -s busy -w' | "
+              "security -i >/dev/null 2>&1 & done" % busy)
+    until(busy)
+    other.run("{ (echo find-generic-password -s none; sleep 600) | security -i >/dev/null 2>&1 & }")
+    until(0)
+    for each in shells:
+        each.run("kill -- $(jobs -p | sed s/^/-/); wait")
+
+
 def test_the_memory_of_one_has_nothing_of_another_user_s(login, daemon):
     secrets = {ALICE: "find-what-is-of-alice", BOB: "find-what-is-of-bob"}
     shells = {who: login(who) for who in secrets}

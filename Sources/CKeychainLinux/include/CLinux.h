@@ -106,6 +106,12 @@ uint64_t kc_file_made(const char *path);
 /// Makes freed memory go back to the kernel, instead of staying in an arena of each thread.
 void kc_bound_memory(void);
 
+/// The cores that a thread may run on, a bit for each; 0 is the calling thread. -1 on failure, also
+/// where the kernel has more cores than there are bits.
+int kc_cores(int thread, uint64_t *words, size_t count);
+/// Has the calling thread run on these cores alone; 0 or -1.
+int kc_run_on(const uint64_t *words, size_t count);
+
 /// The credentials of the process that connected; 0 or -1.
 int kc_peer_credentials(int socket, struct kc_sender *peer);
 
