@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainRequestAudit
 internal import Dispatch
+internal import KeychainLinuxSystem
 package import LoginManager
 internal import Synchronization
 
@@ -25,9 +26,11 @@ package final class AuditJournal: AuditSink {
 
     package func append(_ record: AuditRecord) {
         guard begin(record.user) else { return }
-        queue.async(group: sending) { [self] in
-            send(record.journalFields)
-            end(record.user)
+        CoreSet.withAll {
+            queue.async(group: sending) { [self] in
+                send(record.journalFields)
+                end(record.user)
+            }
         }
     }
 

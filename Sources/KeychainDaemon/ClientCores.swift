@@ -7,19 +7,23 @@ internal import Synchronization
 /// are busy than the process has cores.
 ///
 /// A client waits while its thread works, and the thread while its client does. On two cores each wakes
-/// the other across cores, and what both use goes back and forth between them: a read costs an eighth
+/// the other across cores, and what both use goes back and forth between them: a read costs a sixth
 /// more. The kernel often leaves the two apart while all cores are busy. While there are idle cores its
 /// own choice is better: a thread that is kept on one core waits where another program computes there.
 final class ClientCores: Sendable {
     /// The thread of one connection.
     struct Place {
         fileprivate var nextLook: ContinuousClock.Instant?
+        /// Since the last look.
+        fileprivate var reads = 0
         fileprivate var countedIn = 0
         /// The core that the thread is kept on; nil where it may run on all of its process's.
         fileprivate var core: Int?
     }
 
     private static let looksInPeriod = 4
+    /// A connection is busy that reads so often from one look to the next.
+    private static let readsOfBusy = 8
 
     private struct Period {
         var number = 0
@@ -31,19 +35,23 @@ final class ClientCores: Sendable {
     private let start = ContinuousClock.now
     private let period = ShortLock(Period())
 
-    /// A busy thread looks where its client runs once in each interval.
+    /// A thread looks where its client runs once in each interval.
     init(interval: Duration = .milliseconds(50)) { self.interval = interval }
 
     /// Has the calling thread, which has received a request, follow the client if its time to look has
-    /// come. A client of several threads is not followed: the kernel tells the core of the first.
+    /// come. A client of several threads is not followed, as the kernel tells the core of the first; nor
+    /// is one that may not use all cores, as all threads would gather where it may.
     func follow(_ client: PinnedProcess?, _ place: inout Place) {
         let now = ContinuousClock.now
+        place.reads &+= 1
         guard let nextLook = place.nextLook else { return place.nextLook = now + interval }
         guard now >= nextLook else { return }
         place.nextLook = now + interval
-        guard let all = CoreSet.ofProcess, isCrowded(all.count, now, &place),
-            let client = client?.status(), client.threadCount == 1, let core = client.core,
-            all.contains(core)
+        let isBusy = place.reads >= Self.readsOfBusy
+        place.reads = 0
+        guard isBusy, let all = CoreSet.ofProcess, isCrowded(all.count, now, &place),
+            let client, CoreSet(ofProcess: client.id) == all, let status = client.status(),
+            status.threadCount == 1, let core = status.core, all.contains(core)
         else { return release(&place) }
         guard core != place.core, isAsLeft(place, all), CoreSet(core).keepThread() else { return }
         place.core = core
@@ -70,7 +78,7 @@ final class ClientCores: Sendable {
         let isCounted = place.countedIn == number
         place.countedIn = number
         return period.withLock { period in
-            if period.number != number {
+            if number > period.number {
                 // Safe: as above.
                 period.busyBefore = period.number == number - 1 ? period.busy : 0
                 (period.number, period.busy) = (number, 0)

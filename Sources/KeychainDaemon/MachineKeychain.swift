@@ -15,7 +15,7 @@ internal import Synchronization
 final class MachineKeychain: MachineSearch {
     /// How long root's worker, which may just be starting, has time to greet.
     private static let greetsWithin: Duration = .seconds(20)
-    /// The longest silence of root's worker, in seconds. It puts no question to any user.
+    /// The longest silence of root's worker. It puts no question to any user.
     private static let answersWithin = Duration.seconds(90)
 
     private enum State: Sendable {

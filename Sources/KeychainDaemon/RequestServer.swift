@@ -131,8 +131,7 @@ package final class RequestServer: Sendable {
                 // other. Writes take no turns, as writers that arrive together share a commit.
                 let isRead = type(of: verb) == CopyMatching.self
                 let takesTurn = users.areSeveral && isRead
-                // Two turns on one core would leave another one idle. What is no read may take long, or
-                // start threads.
+                // Two turns on one core would leave another one idle, and what is no read may take long.
                 if isRead, !takesTurn {
                     cores.follow(connection.process, &place)
                 } else {

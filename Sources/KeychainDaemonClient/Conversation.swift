@@ -12,7 +12,7 @@ struct Conversation {
         case ended(RequestError, because: [String])
         /// The daemon ended the connection, or sent an invalid message.
         case broken
-        /// The daemon had ended the connection before it had the whole request, which it has not done.
+        /// The connection had ended before the daemon had the whole request. Nothing was done.
         case unsent
 
         /// Tells a daemon of another version from one that has gone.
@@ -26,8 +26,7 @@ struct Conversation {
         }
     }
 
-    /// The longest silence of the daemon, in seconds; longer than any question to the user may
-    /// take.
+    /// The longest silence of the daemon; longer than any question to the user may take.
     private static let longestSilence = Duration.seconds(180)
     private static let mostQuestions = 20
 

@@ -8,17 +8,18 @@ package struct CoreSet: Sendable, Equatable {
     private var words = [UInt64](repeating: 0, count: 128)
 
     /// Those of the calling thread; nil where the kernel does not tell.
-    package static var ofThread: CoreSet? { CoreSet(ofThread: 0) }
+    package static var ofThread: CoreSet? { CoreSet(ofProcess: 0) }
 
-    /// Those that this process was given: its first thread has them.
-    package static var ofProcess: CoreSet? { CoreSet(ofThread: getpid()) }
+    /// Those that this process was given.
+    package static var ofProcess: CoreSet? { CoreSet(ofProcess: getpid()) }
 
     package init(_ core: Int) { words[core / 64] = 1 << (core % 64) }
 
-    private init?(ofThread thread: Int32) {
+    /// Those of a process's first thread; nil where the kernel does not tell.
+    package init?(ofProcess process: Int32) {
         // Safe: the kernel writes at most the array's length.
         let result = unsafe words.withUnsafeMutableBufferPointer {
-            unsafe kc_cores(thread, $0.baseAddress, $0.count)
+            unsafe kc_cores(process, $0.baseAddress, $0.count)
         }
         guard result == 0 else { return nil }
     }
@@ -29,14 +30,20 @@ package struct CoreSet: Sendable, Equatable {
         words.indices.contains(core / 64) && words[core / 64] >> (core % 64) & 1 == 1
     }
 
-    /// Has the calling thread, and threads that it starts, run on these alone. Returns false where the
-    /// kernel refuses it.
+    /// Has the calling thread run on these alone. Returns false where the kernel refuses it.
     @discardableResult
     package func keepThread() -> Bool {
         // Safe: the kernel reads the array.
         unsafe words.withUnsafeBufferPointer { unsafe kc_run_on($0.baseAddress, $0.count) == 0 }
     }
 
-    /// Gives the calling thread the cores of its process, whichever the thread that started it was kept on.
-    package static func useAll() { _ = ofProcess?.keepThread() }
+    /// Runs `body`, which starts a thread or has a queue start one: a thread inherits the cores of the one
+    /// that starts it, and is to have all of its process.
+    package static func withAll<R>(_ body: () -> R) -> R {
+        let (own, all) = (ofThread, ofProcess)
+        guard let own, let all, own != all else { return body() }
+        all.keepThread()
+        defer { own.keepThread() }
+        return body()
+    }
 }

@@ -215,11 +215,7 @@ package final class AuditLog: Sendable {
     }
 
     private func later(_ work: @escaping @Sendable () -> Void) {
-        completing.async(group: completed) {
-            // The queue's thread may be one that a request's thread has started.
-            CoreSet.useAll()
-            work()
-        }
+        CoreSet.withAll { completing.async(group: completed, execute: work) }
     }
 
     /// Writes counted records that are old enough, once they are completed.

@@ -22,23 +22,23 @@ final class PromptWatchdog: @unchecked Sendable {
     }
 
     func start() {
-        let isWatching = DetachedThread.start { [self] in
-            // The thread of a request, which starts it, may be kept on its client's core.
-            CoreSet.useAll()
-            condition.lock()
-            defer { condition.unlock() }
-            while !isOver {
-                // Without the lock, as the look may take long.
-                condition.unlock()
-                let isDue = ContinuousClock.now >= deadline || isMoot()
-                condition.lock()
-                guard !isOver else { return }
-                if isDue { return end() }
-                _ = condition.wait(until: min(deadline, .now + Self.glance))
-            }
-        }
+        let isWatching = CoreSet.withAll { DetachedThread.start { [self] in watch() } }
         // Without a watching thread nothing would end the question, so it is ended at once.
         if !isWatching { end() }
+    }
+
+    private func watch() {
+        condition.lock()
+        defer { condition.unlock() }
+        while !isOver {
+            // Without the lock, as the look may take long.
+            condition.unlock()
+            let isDue = ContinuousClock.now >= deadline || isMoot()
+            condition.lock()
+            guard !isOver else { return }
+            if isDue { return end() }
+            _ = condition.wait(until: min(deadline, .now + Self.glance))
+        }
     }
 
     func stop() {

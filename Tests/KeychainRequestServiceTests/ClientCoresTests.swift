@@ -8,47 +8,47 @@ import Testing
 
 @Suite(.enabled(if: CoreSet.ofProcess?.count ?? 0 > 1, "this machine has one core"))
 struct ClientCoresTests {
-    /// A program of so many threads, on a core of its own choice.
-    private final class Client {
+    /// A program that sleeps, and so stays where it is.
+    private final class Client: Sendable {
         let process: PinnedProcess
-        let core: Int
+        let core: CoreSet
         private let child: Python
 
-        init(threads: Int = 1) throws {
+        /// `doing`: in Python, before it sleeps.
+        init(doing: String = "pass") throws {
             let (reads, writes) = try Pipe.make()
             child = try Python(
                 """
                 import os, threading, time
-                os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-                for _ in range(\(threads - 1)):
-                    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+                \(doing)
                 os.write(9, b"1")
-                time.sleep(600)
+                time.sleep(60)
                 """, passing: [(source: writes.number, target: 9)])
             #expect(Pipe.read(reads, 1).count == 1)
             process = try #require(PinnedProcess(pid: child.id, pidfd: nil))
-            core = try #require(process.status()?.core)
+            Wait.pause(milliseconds: 20)
+            core = CoreSet(try #require(process.status()?.core))
         }
-
-        deinit { child.end() }
     }
 
-    /// The threads of connections that are busy until all of them were kept on the client's core, or the
-    /// time is over.
+    /// Connections of clients, each of which reads on a thread of its own until enough of them were kept on
+    /// their clients' cores.
     private final class Crowd: Sendable {
         private let followed = Mutex<Set<Int>>([])
-        let count: Int
-        private let client: (process: PinnedProcess, core: CoreSet)
-        private let cores = ClientCores(interval: .milliseconds(5))
+        private let cores = ClientCores(interval: .milliseconds(20))
+        private let clients: [Client]
+        private let end: ContinuousClock.Instant
 
-        init(_ count: Int, of client: Client) {
-            self.count = count
-            self.client = (client.process, CoreSet(client.core))
+        init(_ clients: [Client], for time: Duration) {
+            self.clients = clients
+            end = .now + time
         }
 
-        func serve(_ number: Int, until end: ContinuousClock.Instant) -> CoreSet? {
+        /// Returns the cores that the thread has once it is let go.
+        func read(_ number: Int, untilFollowed enough: Int) -> CoreSet? {
+            let client = clients[number]
             var place = ClientCores.Place()
-            while ContinuousClock.now < end, followed.withLock({ $0.count }) < count {
+            while ContinuousClock.now < end, followed.withLock({ $0.count }) < enough {
                 cores.follow(client.process, &place)
                 if CoreSet.ofThread == client.core { followed.withLock { _ = $0.insert(number) } }
                 Wait.pause(milliseconds: 1)
@@ -57,61 +57,68 @@ struct ClientCoresTests {
             return CoreSet.ofThread
         }
 
-        /// How many were kept on the client's core.
-        func run(_ time: Duration) throws -> Int {
-            let end = ContinuousClock.now + time
-            let threads = (0..<count).map { number in Background { self.serve(number, until: end) }
+        /// The numbers of those that were followed.
+        func run(untilFollowed enough: Int) throws -> [Int] {
+            let threads = clients.indices.map { number in
+                Background { self.read(number, untilFollowed: enough) }
             }
-            // Once they are let go they have all cores again.
             for thread in threads { #expect(try thread.value() == CoreSet.ofProcess) }
-            return followed.withLock { $0.count }
+            return followed.withLock { $0.sorted() }
         }
     }
 
     private let all: CoreSet
+    private let client: Client
+    /// One more than there are cores.
+    private let crowd: [Client]
 
-    init() throws { all = try #require(CoreSet.ofProcess) }
-
-    @Test func `threads follow their client while more are busy than there are cores`() throws {
-        let client = try Client()
-        defer { withExtendedLifetime(client) {} }
-        #expect(try Crowd(all.count + 1, of: client).run(.seconds(20)) == all.count + 1)
-        #expect(try Crowd(all.count, of: client).run(.milliseconds(100)) == 0)
+    init() throws {
+        all = try #require(CoreSet.ofProcess)
+        client = try Client()
+        crowd = [Client](repeating: client, count: all.count + 1)
     }
 
-    @Test func `a client of several threads is not followed`() throws {
-        let client = try Client(threads: 2)
-        defer { withExtendedLifetime(client) {} }
-        #expect(try Crowd(all.count + 1, of: client).run(.milliseconds(200)) == 0)
+    @Test func `threads follow their clients while more are busy than there are cores`() throws {
+        let many = Crowd(crowd, for: .seconds(20))
+        #expect(try many.run(untilFollowed: crowd.count) == Array(crowd.indices))
+        let few = Crowd(Array(crowd.dropLast()), for: .milliseconds(200))
+        #expect(try few.run(untilFollowed: 1) == [])
+    }
+
+    @Test(arguments: [
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+        "os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})",
+    ])
+    func `a client of two threads, or of fewer cores, is not followed`(doing: String) throws {
+        let other = try Client(doing: doing)
+        let mixed = Crowd(crowd + [other], for: .seconds(2))
+        // The others are, so there was a crowd.
+        #expect(try mixed.run(untilFollowed: crowd.count + 1) == Array(crowd.indices))
     }
 
     @Test func `a thread that was given other cores keeps them`() throws {
-        let client = try Client()
-        defer { withExtendedLifetime(client) {} }
-        let core = try #require((0..<8192).first { all.contains($0) && $0 != client.core })
-        let crowd = Crowd(all.count + 2, of: client)
-        let end = ContinuousClock.now + .milliseconds(300)
-        let others = (0..<all.count + 1).map { number in
-            Background { crowd.serve(number, until: end) }
-        }
-        let kept = try Background {
+        let core = try #require((0..<8192).first { all.contains($0) && CoreSet($0) != client.core })
+        let mixed = Crowd(crowd + [client], for: .seconds(2))
+        let last = crowd.count
+        let given = Background {
             CoreSet(core).keepThread()
-            return crowd.serve(all.count + 1, until: end)
-        }.value()
-        #expect(kept == CoreSet(core))
+            return mixed.read(last, untilFollowed: last + 1)
+        }
+        let others = crowd.indices.map { number in
+            Background { mixed.read(number, untilFollowed: last + 1) }
+        }
+        #expect(try given.value() == CoreSet(core))
         for each in others { #expect(try each.value() == all) }
     }
 
-    @Test func `a thread that another one has started gets all cores of the process`() throws {
-        let (all, core) = (all, try #require((0..<8192).first(where: all.contains)))
-        let started = try Background {
-            CoreSet(core).keepThread()
-            return try Background {
-                let inherited = CoreSet.ofThread
-                CoreSet.useAll()
-                return [inherited, CoreSet.ofThread]
-            }.value()
+    @Test func `a thread that is started with all cores inherits none of its maker`() throws {
+        let (all, core) = (all, CoreSet(try #require((0..<8192).first(where: all.contains))))
+        let seen = try Background {
+            core.keepThread()
+            let free = CoreSet.withAll { Background { CoreSet.ofThread } }
+            let bound = Background { CoreSet.ofThread }
+            return try [free.value(), bound.value(), CoreSet.ofThread]
         }.value()
-        #expect(started == [CoreSet(core), all])
+        #expect(seen == [all, core, core])
     }
 }

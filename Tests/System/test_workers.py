@@ -2,6 +2,7 @@
 """keychain-worker, of which each user who is served has one: when it begins and ends, what becomes
 of its user's programs and of other users' when it is killed or hangs, and what it has of others."""
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -330,8 +331,12 @@ def files_of(pid):
 def test_its_threads_follow_programs_that_keep_all_cores_busy_while_no_other_user_asks(
         shells, daemon):
     def kept():
-        return [thread for thread in os.listdir(f"/proc/{worker}/task")
-                if len(os.sched_getaffinity(int(thread))) == 1]
+        found = []
+        for thread in os.listdir(f"/proc/{worker}/task"):
+            with contextlib.suppress(ProcessLookupError):
+                if len(os.sched_getaffinity(int(thread))) == 1:
+                    found.append(thread)
+        return found
 
     def until(count):
         ends = time.monotonic() + SOON

@@ -2,7 +2,7 @@
 package import KeychainLinuxSystem
 
 /// A Python process, which ends with the test.
-package final class Python {
+package final class Python: Sendable {
     private let child: ChildProcess
     package var id: Int32 { child.id }
 
