@@ -12,7 +12,7 @@ struct Conversation {
         case ended(RequestError, because: [String])
         /// The daemon ended the connection, or sent an invalid message.
         case broken
-        /// The connection had ended before the daemon had the whole request. Nothing was done.
+        /// The daemon had ended the connection, and took nothing of the request.
         case unsent
 
         /// Tells a daemon of another version from one that has gone.
@@ -63,10 +63,11 @@ struct Conversation {
     func answer<V: Verb>(
         to verb: V.Type, offersTerminal: Bool = false
     ) throws(Failure) -> V.Answer {
-        var part = try nextPart(offersTerminal: offersTerminal)
+        var questions = 0
+        var part = try nextPart(offersTerminal: offersTerminal, &questions)
         var answer = try decoded(part, to: V.self)
         while part.continues {
-            part = try nextPart(offersTerminal: offersTerminal)
+            part = try nextPart(offersTerminal: offersTerminal, &questions)
             answer.append(part: try decoded(part, to: V.self))
         }
         return answer
@@ -79,9 +80,10 @@ struct Conversation {
     }
 
     /// The next part of the answer. Shows what the user is asked before it comes.
-    private func nextPart(offersTerminal: Bool) throws(Failure) -> AnswerMessage {
+    private func nextPart(
+        offersTerminal: Bool, _ questions: inout Int
+    ) throws(Failure) -> AnswerMessage {
         var prompter: PrompterLauncher?
-        var questions = 0
         defer { prompter?.end() }
         while true {
             switch try hear() {

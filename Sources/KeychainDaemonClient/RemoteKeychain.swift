@@ -49,7 +49,7 @@ package final class RemoteKeychain: KeychainEndpoint {
         }
         if let idle = takeIdle() {
             do throws(Conversation.Failure) { return try answer(on: idle) } catch {
-                // The daemon ends a connection where it restarts, and where it refuses a long request.
+                // The daemon may have ended it since, as where it restarts.
                 guard case .unsent = error, cancellation?.isCancelled != true else {
                     throw refusal(error, on: idle, cancellation)
                 }

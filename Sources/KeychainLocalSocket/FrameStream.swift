@@ -68,7 +68,8 @@ final class FrameStream {
     /// Whether the sender has sent bytes that were not read yet.
     var hasUnread: Bool { start < end || Wait.isReady(POLLIN, descriptor.number) }
 
-    /// Sends the frame. The peer gets a copy of its descriptor.
+    /// Sends the frame. The peer gets a copy of its descriptor. Throws `.closed` where the peer has taken
+    /// nothing of it.
     func send(_ frame: Frame) throws(SocketError) {
         let longest = Int(UInt32.max)
         guard frame.message.count <= longest, frame.secrets?.bytes.count ?? 0 <= longest
@@ -321,6 +322,7 @@ final class FrameStream {
         var first = unsafe first
         var second = unsafe second
         var passed = passed
+        var isBegun = false
         while first.count + second.count > 0 {
             // Safe: both are borrowed by the caller for the whole call.
             let count =
@@ -332,10 +334,11 @@ final class FrameStream {
                 case EAGAIN:
                     try descriptor.wait(for: POLLOUT, until: deadline)
                     continue
-                case EPIPE, ECONNRESET: throw .closed
+                case EPIPE, ECONNRESET: throw isBegun ? .system(errno) : .closed
                 default: throw .system(errno)
                 }
             }
+            isBegun = true
             // The descriptor went with the first of the bytes.
             passed = nil
             let fromFirst = min(count, first.count)

@@ -147,6 +147,17 @@ struct ConnectionTests {
         )
     }
 
+    @Test func `a frame of which the peer took nothing is told from one that was cut off`() throws {
+        let (server, client) = try connected()
+        let long = Frame(message: [UInt8](repeating: 0, count: 4 * 1024 * 1024), secrets: nil)
+        let sending = Background { try client.send(long) }
+        while !server.hasUnread { usleep(1000) }
+        server.shutDown()
+        #expect(throws: SocketError.system(EPIPE)) { try sending.value() }
+        #expect(throws: SocketError.closed) { try client.send(long) }
+        #expect(throws: SocketError.closed) { try client.send(Frame(message: [1], secrets: nil)) }
+    }
+
     @Test func `frames of one socket are of the peer of another`() throws {
         let path = path
         let program = Background { try ClientConnection(path: path, requiredPeer: nil) }

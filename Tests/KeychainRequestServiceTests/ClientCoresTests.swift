@@ -31,39 +31,54 @@ struct ClientCoresTests {
         }
     }
 
-    /// Connections of clients, each of which reads on a thread of its own until enough of them were kept on
-    /// their clients' cores.
+    /// Connections of clients, each of which reads on a thread of its own until so many threads were kept on
+    /// their clients' cores, and a while longer.
     private final class Crowd: Sendable {
-        private let followed = Mutex<Set<Int>>([])
-        private let cores = ClientCores(interval: .milliseconds(20))
-        private let clients: [Client]
-        private let end: ContinuousClock.Instant
+        private struct State {
+            var followed: Set<Int> = []
+            var end: ContinuousClock.Instant
+        }
 
-        init(_ clients: [Client], for time: Duration) {
+        private let cores = ClientCores()
+        private let clients: [Client]
+        private let enough: Int
+        private let longer: Duration
+        private let state: Mutex<State>
+
+        init(_ clients: [Client], until enough: Int, and longer: Duration, atMost time: Duration) {
             self.clients = clients
-            end = .now + time
+            self.enough = enough
+            self.longer = longer
+            state = Mutex(State(end: .now + time))
+        }
+
+        /// The numbers of the threads that were kept.
+        var followed: [Int] { state.withLock { $0.followed.sorted() } }
+
+        private func isOver(_ number: Int, isKept: Bool) -> Bool {
+            state.withLock { state in
+                if isKept, state.followed.insert(number).inserted, state.followed.count == enough {
+                    state.end = .now + longer
+                }
+                return ContinuousClock.now >= state.end
+            }
         }
 
         /// Returns the cores that the thread has once it is let go.
-        func read(_ number: Int, untilFollowed enough: Int) -> CoreSet? {
+        func read(_ number: Int) -> CoreSet? {
             let client = clients[number]
             var place = ClientCores.Place()
-            while ContinuousClock.now < end, followed.withLock({ $0.count }) < enough {
+            while !isOver(number, isKept: CoreSet.ofThread == client.core) {
                 cores.follow(client.process, &place)
-                if CoreSet.ofThread == client.core { followed.withLock { _ = $0.insert(number) } }
                 Wait.pause(milliseconds: 1)
             }
             cores.release(&place)
             return CoreSet.ofThread
         }
 
-        /// The numbers of those that were followed.
-        func run(untilFollowed enough: Int) throws -> [Int] {
-            let threads = clients.indices.map { number in
-                Background { self.read(number, untilFollowed: enough) }
-            }
+        func run() throws {
+            let threads = clients.indices.map { number in Background { self.read(number) } }
             for thread in threads { #expect(try thread.value() == CoreSet.ofProcess) }
-            return followed.withLock { $0.sorted() }
         }
     }
 
@@ -79,10 +94,13 @@ struct ClientCoresTests {
     }
 
     @Test func `threads follow their clients while more are busy than there are cores`() throws {
-        let many = Crowd(crowd, for: .seconds(20))
-        #expect(try many.run(untilFollowed: crowd.count) == Array(crowd.indices))
-        let few = Crowd(Array(crowd.dropLast()), for: .milliseconds(200))
-        #expect(try few.run(untilFollowed: 1) == [])
+        let many = Crowd(crowd, until: crowd.count, and: .zero, atMost: .seconds(20))
+        try many.run()
+        #expect(many.followed == Array(crowd.indices))
+        let few = Crowd(
+            Array(crowd.dropLast()), until: 1, and: .zero, atMost: .milliseconds(400))
+        try few.run()
+        #expect(few.followed == [])
     }
 
     @Test(arguments: [
@@ -90,25 +108,27 @@ struct ClientCoresTests {
         "os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})",
     ])
     func `a client of two threads, or of fewer cores, is not followed`(doing: String) throws {
-        let other = try Client(doing: doing)
-        let mixed = Crowd(crowd + [other], for: .seconds(2))
-        // The others are, so there was a crowd.
-        #expect(try mixed.run(untilFollowed: crowd.count + 1) == Array(crowd.indices))
+        let mixed = Crowd(
+            crowd + [try Client(doing: doing)], until: crowd.count, and: .milliseconds(400),
+            atMost: .seconds(20))
+        try mixed.run()
+        // The others were, so there was a crowd.
+        #expect(mixed.followed == Array(crowd.indices))
     }
 
     @Test func `a thread that was given other cores keeps them`() throws {
         let core = try #require((0..<8192).first { all.contains($0) && CoreSet($0) != client.core })
-        let mixed = Crowd(crowd + [client], for: .seconds(2))
+        let mixed = Crowd(
+            crowd + [client], until: crowd.count, and: .milliseconds(400), atMost: .seconds(20))
         let last = crowd.count
         let given = Background {
             CoreSet(core).keepThread()
-            return mixed.read(last, untilFollowed: last + 1)
+            return mixed.read(last)
         }
-        let others = crowd.indices.map { number in
-            Background { mixed.read(number, untilFollowed: last + 1) }
-        }
+        let others = crowd.indices.map { number in Background { mixed.read(number) } }
         #expect(try given.value() == CoreSet(core))
         for each in others { #expect(try each.value() == all) }
+        #expect(mixed.followed == Array(crowd.indices))
     }
 
     @Test func `a thread that is started with all cores inherits none of its maker`() throws {
