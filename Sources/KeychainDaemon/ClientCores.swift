@@ -32,6 +32,8 @@ final class ClientCores: Sendable {
     }
 
     private let interval: Duration
+    /// The number of the process's cores when it began.
+    private let coreCount = CoreSet.ofProcess?.count ?? .max
     private let start = ContinuousClock.now
     private let period = ShortLock(Period())
 
@@ -41,7 +43,7 @@ final class ClientCores: Sendable {
     /// Has the calling thread, which has received a request, follow the client if its time to look has
     /// come. A client of several threads is not followed, as the kernel tells the core of the first; nor
     /// is one that may not use all cores, as all threads would gather where it may.
-    func follow(_ client: PinnedProcess?, _ place: inout Place) {
+    func follow(_ client: @autoclosure () -> PinnedProcess?, _ place: inout Place) {
         let now = ContinuousClock.now
         place.reads &+= 1
         guard let nextLook = place.nextLook else { return place.nextLook = now + interval }
@@ -49,8 +51,10 @@ final class ClientCores: Sendable {
         place.nextLook = now + interval
         let isBusy = place.reads >= Self.readsOfBusy
         place.reads = 0
-        guard isBusy, let all = CoreSet.ofProcess, isCrowded(all.count, now, &place),
-            let client, CoreSet(ofProcess: client.id) == all, let status = client.status(),
+        // Counted first: where there is no crowd a look asks the kernel nothing.
+        guard isBusy, isCrowded(now, &place), let all = CoreSet.ofProcess,
+            let client = client(), CoreSet(ofProcess: client.id) == all,
+            let status = client.status(),
             status.threadCount == 1, let core = status.core, all.contains(core)
         else { return release(&place) }
         guard core != place.core, isAsLeft(place, all), CoreSet(core).keepThread() else { return }
@@ -70,9 +74,7 @@ final class ClientCores: Sendable {
         CoreSet.ofThread == place.core.map(CoreSet.init) ?? all
     }
 
-    private func isCrowded(
-        _ cores: Int, _ now: ContinuousClock.Instant, _ place: inout Place
-    ) -> Bool {
+    private func isCrowded(_ now: ContinuousClock.Instant, _ place: inout Place) -> Bool {
         // Safe: a number of periods since the start, counted from 1.
         let number = 1 + Int(start.duration(to: now) / (interval * Self.looksInPeriod))
         let isCounted = place.countedIn == number
@@ -84,7 +86,7 @@ final class ClientCores: Sendable {
                 (period.number, period.busy) = (number, 0)
             }
             if !isCounted { period.busy += 1 }
-            return max(period.busy, period.busyBefore) > cores
+            return max(period.busy, period.busyBefore) > coreCount
         }
     }
 }
