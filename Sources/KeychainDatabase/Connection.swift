@@ -251,36 +251,11 @@ package final class Query: Sendable {
 
     func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
 
-    /// Within a writing transaction: grows the log to that many bytes on the disk, or some more.
-    /// SQLite does not take the added zeros for records, and no piece is short enough to wait with
-    /// the records. Syncing a file that grows also writes its new length,
-    /// which takes as long again.
-    ///
-    /// Where that is impossible the log stays as it is.
-    func growLog(to bytes: Int) {
-        guard bytes > 0 else { return }
-        // Safe: SQLite gives the log's file, which is open as long as the connection is, and its
-        // methods; each gets memory of this function's own.
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        let code = unsafe withUnsafeMutablePointer(to: &file) {
-            unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_JOURNAL_POINTER, $0)
-        }
-        guard code == SQLITE_OK, let file = unsafe file,
-            let methods = unsafe file.pointee.pMethods?.pointee,
-            let sizeOf = unsafe methods.xFileSize, let write = unsafe methods.xWrite
-        else { return }
-        var size: sqlite3_int64 = 0
-        guard unsafe sizeOf(file, &size) == SQLITE_OK, size < bytes else { return }
-        let began = size
-        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
-        while size < bytes {
-            guard unsafe write(file, zeros, Int32(zeros.count), size) == SQLITE_OK else {
-                // A full disk needs its last space for the records themselves.
-                if let truncate = unsafe methods.xTruncate { _ = unsafe truncate(file, began) }
-                return
-            }
-            size += sqlite3_int64(zeros.count)
-        }
+    /// Within a transaction of a connection that syncs: from now on a log that begins anew has that
+    /// many bytes on the disk.
+    func keepLog(of bytes: Int) {
+        // Safe: the handle is open as long as the connection lives.
+        unsafe GatheredLog.keep(bytes, of: handle)
     }
 
     /// Writes the log back into the file and empties it. Skipped while a reader is in the way.

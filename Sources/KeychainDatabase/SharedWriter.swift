@@ -34,7 +34,7 @@ final class SharedWriter: @unchecked Sendable {
     // Safe to send: only the thread whose turn it is touches it.
     private let connection: Connection
 
-    /// The log is grown to `logBytes` on the disk before anything is written to it.
+    /// A log that begins anew is grown to `logBytes` on the disk first.
     init(_ connection: Connection, _ timeout: BusyTimeout, logBytes: Int) {
         self.connection = connection
         self.timeout = timeout
@@ -73,7 +73,7 @@ final class SharedWriter: @unchecked Sendable {
         var members: [Writing] = []
         do {
             try connection.run(Self.begin)
-            connection.growLog(to: logBytes)
+            connection.keepLog(of: logBytes)
             // An error of the first work undoes the whole transaction.
             try first.run(connection)
             members.append(first)
