@@ -181,8 +181,9 @@ package final class RequestServer: Sendable {
         offersTerminal: Bool
     ) -> RemoteClient {
         let process = program.connection.process
+        let policy = service.policy.now
         var seen = resolver.look(at: caller, process)
-        seen.caller = program.callerFacts.atHome(seen.caller, service.policy.now.reach)
+        seen.caller = program.callerFacts.atHome(seen.caller, policy.reach)
         return RemoteClient(
             program, seen,
             resolver.sessionAttributes(

@@ -188,9 +188,8 @@ extension Authorization {
     /// need no proof, or one that was given before. Returns false where those facts must be looked up.
     private func considersUnasked(_ search: SearchPass) throws(RequestError) -> Bool {
         guard let found = search.found, consent == nil else { return false }
-        if !search.needs.contains(.proof),
-            !service.policy.now.judge.policy.asked.contains(AgeField.presence)
-        {
+        let judge = service.policy.now.judge
+        if !search.needs.contains(.proof), !judge.policy.asked.contains(AgeField.presence) {
             begin(search.scope, given: nil)
             if try considersUnasked(found) { return true }
         }
