@@ -24,8 +24,9 @@ final class RequestTurns: Sendable {
     }
 
     private struct Line {
-        /// With the start of each turn; the earliest is first.
-        var working: [(turn: Turn, since: ContinuousClock.Instant)] = []
+        /// With the start of each turn; the earliest is first. By name alone, which takes no reference:
+        /// a turn outlives its place here, since `end` comes before its connection's end.
+        var working: [(turn: ObjectIdentifier, since: ContinuousClock.Instant)] = []
         var waiting: [Turn] = []
     }
     private let line = ShortLock(Line())
@@ -47,7 +48,11 @@ final class RequestTurns: Sendable {
     func begin(_ turn: Turn) {
         let isFree = line.withLock { line in
             let isFree = line.working.count < most
-            if isFree { line.working.append((turn, .now)) } else { line.waiting.append(turn) }
+            if isFree {
+                line.working.append((ObjectIdentifier(turn), .now))
+            } else {
+                line.waiting.append(turn)
+            }
             return isFree
         }
         if isFree { return }
@@ -79,20 +84,21 @@ final class RequestTurns: Sendable {
                 line.working.removeFirst()
             }
             line.waiting.remove(at: place)
-            line.working.append((turn, now))
+            line.working.append((ObjectIdentifier(turn), now))
             return .taken
         }
     }
 
     func end(_ turn: Turn) {
         let next = line.withLock { line -> Turn? in
-            guard let place = line.working.firstIndex(where: { $0.turn === turn }) else {
+            let name = ObjectIdentifier(turn)
+            guard let place = line.working.firstIndex(where: { $0.turn == name }) else {
                 return nil
             }
             line.working.remove(at: place)
             guard !line.waiting.isEmpty else { return nil }
             let next = line.waiting.removeFirst()
-            line.working.append((next, .now))
+            line.working.append((ObjectIdentifier(next), .now))
             return next
         }
         next?.begins.signal()
