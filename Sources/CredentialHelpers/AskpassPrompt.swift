@@ -88,7 +88,7 @@ struct AskpassPrompt {
         let key: Attributes = [.service: .string(service), .account: .string(account)]
         return Item(
             itemClass: .genericPassword,
-            attributes: key.merging([.label: .string(label)]) { $1 }, searches: [key])
+            attributes: key.merging([.label: .string(label)]), searches: [key])
     }
 
     private static func login(_ account: String) -> Item? {

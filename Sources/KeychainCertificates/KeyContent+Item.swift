@@ -17,7 +17,7 @@ extension KeyContent {
             .canDerive: true, .canSignRecover: false, .canVerifyRecover: false,
             .isPermanent: true,
         ]
-        return attributes(of: uses).merging(attributesOfQuery) { $1 }
+        return attributes(of: uses).merging(attributesOfQuery)
     }
 
     /// The attributes by which an item of this key is found, whatever its uses are by now.
@@ -38,7 +38,9 @@ extension KeyContent {
     }
 
     private func attributes(of facts: [AttributeName: Bool]) -> Attributes {
-        facts.mapValues { .number($0 ? 1 : 0) }
+        var attributes = Attributes(minimumCapacity: facts.count)
+        for (name, holds) in facts { attributes[name] = .number(holds ? 1 : 0) }
+        return attributes
     }
 
     /// The secret of an item for this key.

@@ -28,7 +28,7 @@ package enum ImportFrame {
             var head = number(item.line)
             guard let code = classes.firstIndex(of: item.itemClass) else { return false }
             head.append(UInt8(truncatingIfNeeded: code))
-            for (name, value) in item.attributes.sorted(by: { $0.key < $1.key })
+            for (name, value) in item.attributes
             where isKnown(name, item.itemClass) {
                 for text in [Array(name.rawValue.utf8), text(value)] {
                     head += number(text.count) + text

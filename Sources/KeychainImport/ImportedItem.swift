@@ -29,7 +29,7 @@ package struct ImportedItem: Sendable {
     package var isStorable: Bool {
         guard itemClass != .attributed else { return isStorableAttributed }
         return secret.bytes.count <= Self.longestSecret
-            && attributes.values.reduce(0) { $0 + $1.comparedBytes.count } <= Self.longestAttributes
+            && attributes.reduce(0) { $0 + $1.value.comparedBytes.count } <= Self.longestAttributes
     }
 
     private var isStorableAttributed: Bool {

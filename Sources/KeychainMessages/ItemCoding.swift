@@ -38,7 +38,7 @@ extension MessageWriter {
     mutating func append(_ attributes: Attributes) {
         bytes.append(count: attributes.count)
         for (name, value) in attributes {
-            append(name.rawValue)
+            bytes.append(name: name)
             value.encode(into: &self)
         }
     }
@@ -53,7 +53,7 @@ extension MessageReader {
         let count = try bytes.count(ofAtLeast: Self.leastAttribute)
         var attributes = Attributes(minimumCapacity: count)
         for _ in 0..<count {
-            let name = AttributeName(rawValue: try bytes.text())
+            let name = try bytes.name()
             guard attributes.updateValue(try value(), forKey: name) == nil else {
                 throw MalformedBytes()
             }

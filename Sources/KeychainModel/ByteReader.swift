@@ -82,6 +82,19 @@ package struct ByteReader: Sendable {
             return String(copying: try UTF8Span(validating: text))
         } catch { throw MalformedBytes() }
     }
+
+    /// A block of UTF-8 that is a name.
+    package mutating func name() throws(MalformedBytes) -> AttributeName {
+        let count = Int(try number(UInt32.self))
+        guard count <= left else { throw MalformedBytes() }
+        defer { position += count }
+        let start = position - bytes.startIndex
+        // Safe: the remaining count was checked.
+        let name = bytes.span.extracting(start..<start + count)
+        do { return AttributeName(try UTF8Span(validating: name)) } catch {
+            throw MalformedBytes()
+        }
+    }
 }
 
 /// Writes the format that `ByteReader` reads.
@@ -115,6 +128,11 @@ package struct ByteWriter: Sendable {
     package mutating func append(block: [UInt8]) {
         append(count: block.count)
         bytes.append(contentsOf: block)
+    }
+
+    package mutating func append(name: AttributeName) {
+        append(count: name.byteCount)
+        name.append(to: &bytes)
     }
 
     package mutating func append(text: String) {

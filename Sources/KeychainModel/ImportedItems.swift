@@ -28,6 +28,6 @@ package enum ImportedItems {
     package static func isOfKind(_ kind: Attributes, _ item: Attributes, like other: Attributes)
         -> Bool
     {
-        self.kind(of: item) == kind && item.pairs.keys.sorted() == other.pairs.keys.sorted()
+        self.kind(of: item) == kind && item.pairs.keys.elementsEqual(other.pairs.keys)
     }
 }

@@ -241,7 +241,7 @@ public struct ItemChange: Sendable, Equatable {
     /// The attributes after the change, if the item's class allows all of them.
     public func applied(to attributes: Attributes) -> Attributes {
         let kept = replacesPairs ? attributes.filter { $0.key.pairName == nil } : attributes
-        return self.attributes.isEmpty ? kept : kept.merging(self.attributes) { $1 }
+        return self.attributes.isEmpty ? kept : kept.merging(self.attributes)
     }
 
     /// The item's access control after the change. An accessibility alone keeps its constraints:

@@ -14,21 +14,48 @@ public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
 
     private let spelling: Spelling
 
-    public init(rawValue: String) {
-        let bytes = rawValue.utf8
-        guard bytes.count <= Self.longestShort else {
-            spelling = .long(Array(bytes))
-            return
+    public init(rawValue: String) { self.init(rawValue.utf8Span) }
+
+    init(_ text: UTF8Span) {
+        spelling =
+            text.count > Self.longestShort
+            ? .long(Array(String(copying: text).utf8)) : .short(Self.number(of: text.span))
+    }
+
+    /// The number of a short name, or that of a long one's beginning, which sorts behind the short
+    /// name of the same bytes.
+    private static func number(of bytes: Span<UInt8>) -> UInt64 {
+        var number: UInt64 = 0
+        // Safe: seven bytes at the most, so the shift is at least eight.
+        for place in 0..<min(bytes.count, longestShort) {
+            number |= UInt64(bytes[place]) << (56 - 8 * UInt64(place))
         }
-        // Safe: at most seven.
-        let end = UInt64(bytes.count)
-        spelling = .short(bytes.reduce(0) { $0 << 8 | UInt64($1) } << (8 * (8 - end)) | end)
+        return number | UInt64(min(bytes.count, longestShort + 1))
     }
 
     public var rawValue: String {
         switch spelling {
         case .long(let bytes): String(decoding: bytes, as: UTF8.self)
         case .short(let number): Self.text(number)
+        }
+    }
+
+    package var byteCount: Int {
+        switch spelling {
+        case .long(let bytes): bytes.count
+        // Safe: the lowest byte is at most seven.
+        case .short(let number): Int(UInt8(truncatingIfNeeded: number))
+        }
+    }
+
+    package func append(to bytes: inout [UInt8]) {
+        switch spelling {
+        case .long(let name): bytes.append(contentsOf: name)
+        case .short(let number):
+            // Safe: seven bytes at the most, so the shift is at least eight.
+            for place in 0..<byteCount {
+                bytes.append(UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64(place))))
+            }
         }
     }
 
@@ -48,7 +75,8 @@ public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
         switch (a.spelling, b.spelling) {
         case (.short(let a), .short(let b)): a < b
         case (.long(let a), .long(let b)): a.lexicographicallyPrecedes(b)
-        default: a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
+        case (.short(let a), .long(let b)): a < number(of: b.span)
+        case (.long(let a), .short(let b)): number(of: a.span) < b
         }
     }
 }
@@ -214,9 +242,6 @@ extension UInt64 {
     }
 }
 
-/// Attributes by name. Access control and accessibility are beside them, in types of their own.
-public typealias Attributes = [AttributeName: AttributeValue]
-
 /// The type of value that an attribute takes, and how values are converted (docs/secitem.md, How a
 /// query value is converted).
 public enum AttributeKind: Sendable, Hashable {
@@ -269,6 +294,21 @@ public final class AttributeRule: Sendable {
     }
 }
 
+/// The rules of one class, by name.
+public struct AttributeRules: Sendable {
+    /// In the order of their names.
+    public let all: [AttributeRule]
+
+    init(_ rules: [AttributeRule]) { all = rules.sorted { $0.name < $1.name } }
+
+    public subscript(_ name: AttributeName) -> AttributeRule? {
+        let place = partitionPoint(of: all.count) { all[$0].name < name }
+        // Safe: the place was compared with the count.
+        guard place < all.count, all[place].name == name else { return nil }
+        return all[place]
+    }
+}
+
 extension ItemClass {
     /// The rule for any attribute that an item of the class can have.
     public func rule(for name: AttributeName) -> AttributeRule? {
@@ -290,7 +330,7 @@ extension ItemClass {
     }
 
     /// Every attribute the class has, except accessibility, access control and pairs, by name.
-    public var attributeRules: [AttributeName: AttributeRule] {
+    public var attributeRules: AttributeRules {
         switch self {
         case .genericPassword: Self.genericRules
         case .internetPassword: Self.internetRules
@@ -311,25 +351,16 @@ extension ItemClass {
         }
     }
 
-    private static let genericRules = table(shared + password + generic)
-    private static let internetRules = table(shared + password + internet)
-    private static let certificateRules = table(shared + ofCertificates)
-    private static let keyRules = table(shared + ofKeys)
-    private static let attributedRules = table(ofAttributed)
+    private static let genericRules = AttributeRules(shared + password + generic)
+    private static let internetRules = AttributeRules(shared + password + internet)
+    private static let certificateRules = AttributeRules(shared + ofCertificates)
+    private static let keyRules = AttributeRules(shared + ofKeys)
+    private static let attributedRules = AttributeRules(ofAttributed)
     private static let pairRule = AttributeRule(.pair(""), .string)
-    private static let genericKey = key(genericRules)
-    private static let internetKey = key(internetRules)
-    private static let certificateKey = key(certificateRules)
-    private static let keyKey = key(keyRules)
-
-    private static func table(_ rules: [AttributeRule]) -> [AttributeName: AttributeRule] {
-        // Safe: the rules are written down below, each name once.
-        Dictionary(uniqueKeysWithValues: rules.map { ($0.name, $0) })
-    }
-
-    private static func key(_ rules: [AttributeName: AttributeRule]) -> [AttributeRule] {
-        rules.values.filter(\.isKey).sorted { $0.name < $1.name }
-    }
+    private static let genericKey = genericRules.all.filter(\.isKey)
+    private static let internetKey = internetRules.all.filter(\.isKey)
+    private static let certificateKey = certificateRules.all.filter(\.isKey)
+    private static let keyKey = keyRules.all.filter(\.isKey)
 
     private static let shared: [AttributeRule] = [
         AttributeRule(.accessGroup, .string, key: true),

@@ -125,7 +125,7 @@ extension Authorization {
         guard let group = change.accessGroup else { return }
         var destination = ItemQuery(query.itemClass)
         destination.accessGroup = group
-        destination.attributes = query.attributes.merging(change.attributes) { $1 }
+        destination.attributes = query.attributes.merging(change.attributes)
         destination.accessible = change.accessible ?? query.accessible
         _ = try groups(destination, for: .add)
     }

@@ -228,7 +228,7 @@ struct KeychainItems: CollectionItems {
         }
         if let pairs = change.pairs {
             changed.replacesPairs = true
-            changed.attributes.merge(pairs) { $1 }
+            changed.attributes.merge(pairs)
         }
         do throws(RequestError) {
             let count = try send(

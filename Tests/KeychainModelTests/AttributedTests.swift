@@ -53,7 +53,7 @@ import Testing
         #expect(refusal(pairs(["a": text(4097)])) == tooLarge)
         let large = Dictionary(uniqueKeysWithValues: (0..<8).map { ("\($0)", text(4095)) })
         #expect(refusal(pairs(large)) == nil)
-        #expect(refusal(pairs(large).merging(pairs(["8": ""])) { $1 }) == tooLarge)
+        #expect(refusal(pairs(large).merging(pairs(["8": ""]))) == tooLarge)
     }
 
     @Test func `its attributes are texts of known names`() {
@@ -86,7 +86,7 @@ import Testing
     @Test func `pairs that are set take the place of all others, and of pairs alone`() {
         var change = ItemChange()
         change.attributes = pairs(["b": "2"])
-        let before = pairs(["a": "1"]).merging([.label: .string("l")]) { $1 }
+        let before = pairs(["a": "1"]).merging([.label: .string("l")])
         #expect(change.applied(to: before).count == 3)
         change.replacesPairs = true
         #expect(change.applied(to: before) == [.pair("b"): .string("2"), .label: .string("l")])

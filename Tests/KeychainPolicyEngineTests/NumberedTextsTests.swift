@@ -16,15 +16,17 @@ import Testing
             guard case .known(let texts) = facts[field], let first = texts.first else { return nil }
             return .string(first.string)
         }
-        let attributes: [AttributeName: AttributeValue?] = [
-            .service: text(.service), .account: text(.account), .label: text(.itemLabel),
-            .creator: text(.creator), .server: text(.server),
+        let fields: [AttributeName: TextField] = [
+            .service: .service, .account: .account, .label: .itemLabel, .creator: .creator,
+            .server: .server,
         ]
+        var attributes: Attributes = [:]
+        for (name, field) in fields { attributes[name] = text(field) }
         var group = "none"
         if case .known(let texts) = facts[.accessGroup] { group = texts.first?.string ?? group }
         return PolicyItem(
             facts[.itemClass] == .known(ChoiceField.keyClass) ? .key : .genericPassword,
-            attributes.compactMapValues { $0 }, accessGroup: group, rights: .plain(.always),
+            attributes, accessGroup: group, rights: .plain(.always),
             keychain: "login")
     }
 

@@ -54,7 +54,7 @@ extension AttributeRecord {
         trusting trusted: TrustList? = nil
     ) {
         var attributes = item.attributes
-        for rule in item.itemClass.attributeRules.values {
+        for rule in item.itemClass.attributeRules.all {
             if let value = rule.defaultValue, attributes[rule.name] == nil {
                 attributes[rule.name] = value
             }
@@ -153,8 +153,8 @@ extension AttributeRecord {
         bytes.append(block: group.utf8)
         // Safe: there are at most 256, as was checked.
         bytes.append(littleEndian: UInt16(attributes.count))
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-            bytes.append(block: name.rawValue.utf8)
+        for (name, value) in attributes {
+            bytes.append(name: name)
             bytes.append(value.typeByte)
             bytes.append(block: value.storedBytes)
         }
@@ -191,11 +191,11 @@ extension AttributeRecord {
     ) throws(MalformedBytes) -> Attributes {
         let count = Int(try reader.number(UInt16.self))
         guard count <= mostAttributes else { throw MalformedBytes() }
-        // The record's own fields are added to this dictionary for an answer.
+        // The record's own fields are added to these for an answer.
         var attributes = Attributes(minimumCapacity: count + fieldsOfAnswers.count)
         var previous: AttributeName?
         for _ in 0..<count {
-            let name = AttributeName(rawValue: try reader.text())
+            let name = try reader.name()
             if let previous, !(previous < name) { throw MalformedBytes() }
             let type = try reader.byte()
             attributes[name] = try AttributeValue(type: type, &reader)

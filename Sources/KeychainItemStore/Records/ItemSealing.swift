@@ -194,4 +194,10 @@ extension [UInt8] {
         append(littleEndian: UInt32(clamping: block.count))
         append(piece: block)
     }
+
+    /// The name's bytes as a block.
+    mutating func append(name: AttributeName) {
+        append(littleEndian: UInt32(clamping: name.byteCount))
+        name.append(to: &self)
+    }
 }

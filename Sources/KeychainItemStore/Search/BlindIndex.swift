@@ -54,7 +54,7 @@ enum BlindIndex {
             }
         var message = beginning(term.isWhole ? purpose | wholePurpose : purpose, scope)
         for (name, value) in term.values {
-            message.append(block: name.rawValue.utf8)
+            message.append(name: name)
             if let rule = scope.itemClass.rule(for: name) {
                 message.append(value, comparedBy: rule)
             }
@@ -138,8 +138,7 @@ struct IndexTerm {
     /// schema.
     static func whole(_ attributes: Attributes) -> IndexTerm {
         IndexTerm(
-            values: attributes.tellingPairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-            isWhole: true)
+            values: attributes.tellingPairs.map { ($0.key, $0.value) }, isWhole: true)
     }
 }
 

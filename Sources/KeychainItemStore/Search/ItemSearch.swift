@@ -158,12 +158,13 @@ package final class ItemMatcher: Sendable {
 
     package init(query: ItemQuery, scope: SearchScope) {
         self.scope = scope
-        folded =
-            query.folding.isEmpty
-            ? [:]
-            : query.attributes.compactMapValues { value in
-                if case .string(let text) = value { FoldedText(text, query.folding) } else { nil }
+        var folded: [AttributeName: FoldedText] = [:]
+        if !query.folding.isEmpty {
+            for case (let name, .string(let text)) in query.attributes {
+                folded[name] = FoldedText(text, query.folding)
             }
+        }
+        self.folded = folded
         self.query = query
     }
 

@@ -9,7 +9,9 @@ struct ResultObjects {
     // Safe: the table is set once, and no text in it can be changed.
     nonisolated(unsafe) private static let names: [AttributeName: NSString] = {
         let classes: [ItemClass] = ItemClass.ofSecItem
-        let names = Set(classes.flatMap(\.attributeRules.keys)).union([.accessible, .accessControl])
+        let names = Set(classes.flatMap { $0.attributeRules.all.map(\.name) }).union([
+            .accessible, .accessControl,
+        ])
         return Dictionary(uniqueKeysWithValues: names.map { ($0, $0.rawValue as NSString) })
     }()
 

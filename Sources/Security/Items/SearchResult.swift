@@ -22,7 +22,7 @@ enum SearchResult {
         switch self {
         case .item(let item, _): item.attributes
         case .identity(let certificate, let key):
-            key.attributes.merging(certificate.attributes) { $1 }
+            key.attributes.merging(certificate.attributes)
         }
     }
 

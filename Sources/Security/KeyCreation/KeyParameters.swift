@@ -5,16 +5,18 @@ internal import KeychainModel
 
 /// The parameters of a new key, from a dictionary.
 struct KeyParameters {
-    private var values: [String: Any] = [:]
+    private var values: [String: Any]
 
     static let privateKeyAttributes = "private"
     static let publicKeyAttributes = "public"
 
     init(_ dictionary: CFDictionary) throws(RequestError) {
-        for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
+        var values: [String: Any] = [:]
+        try dictionary.forEachEntry { key, value throws(RequestError) in
             guard case .string(let name) = QueryValue(key) else { throw .invalid(.badRequest) }
             values[name] = value
         }
+        self.values = values
     }
 
     /// nil where the dictionary names no type; throws for an unknown one.
@@ -66,6 +68,6 @@ struct KeyParameters {
     }
 
     private func value(_ name: String) -> QueryValue? {
-        values[name].map { QueryValue($0) }
+        values[name].map { QueryValue($0 as AnyObject) }
     }
 }

@@ -49,7 +49,7 @@ public final class SecKey: NSObject, @unchecked Sendable {
     }
 
     /// The key's own attributes and its item's.
-    var attributes: Attributes { attributesOfNewItem.merging(itemAttributes) { $1 } }
+    var attributes: Attributes { attributesOfNewItem.merging(itemAttributes) }
 }
 
 extension SecKey {

@@ -45,7 +45,7 @@ struct Addition {
             item.keychain = use.keychain
             let rules = itemClass.attributeRules
             let own = values.reference?.attributesOfNewItem(for: itemClass) ?? [:]
-            item.attributes = own.merging(attributes.attributes.withoutComputed) { $1 }
+            item.attributes = own.merging(attributes.attributes.withoutComputed)
                 .filter { rules[$0.key] != nil }
             item.accessGroup = attributes.accessGroup
             item.isSynchronizable = attributes.synchronizable == .yes

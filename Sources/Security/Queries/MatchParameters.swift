@@ -93,7 +93,7 @@ struct MatchParameters {
     }
 
     /// References to items of other classes, or that can't be here, match nothing.
-    private mutating func add(_ list: [Any], _ queryClass: QueryClass) throws(RequestError) {
+    private mutating func add(_ list: [AnyObject], _ queryClass: QueryClass) throws(RequestError) {
         var references: [ItemReference] = []
         for item in list {
             switch QueryValue(item) {
@@ -117,7 +117,7 @@ struct MatchParameters {
         if !itemKeychains.contains(keychain) { itemKeychains.append(keychain) }
     }
 
-    private static func names(_ keychains: [Any]) throws(RequestError) -> [String?] {
+    private static func names(_ keychains: [AnyObject]) throws(RequestError) -> [String?] {
         var names: [String?] = []
         for keychain in keychains {
             guard case .keychain(let keychain) = QueryValue(keychain) else {

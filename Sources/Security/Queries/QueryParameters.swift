@@ -79,17 +79,13 @@ struct QueryParameters {
     private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(RequestError) {
         let count = dictionary.count
         guard count <= Self.mostKeys else { throw .invalid(.badRequest) }
-        // Both arrays have the same order. Iterating the dictionary itself would convert each value
-        // to a Swift type, and copy data once more.
         attributes.reserveCapacity(count)
-        let (keys, values) = (dictionary.allKeys, dictionary.allValues)
-        for index in 0..<min(keys.count, values.count) {
-            guard let name = (keys[index] as AnyObject) as? NSString else {
+        try dictionary.forEachEntry { key, value throws(RequestError) in
+            guard let name = key as? NSString else {
                 // A number is taken for the name of an attribute, and no attribute has that name.
-                throw (keys[index] as AnyObject) is NSNumber
-                    ? .invalid(.noSuchAttribute) : .invalid(.badRequest)
+                throw key is NSNumber ? .invalid(.noSuchAttribute) : .invalid(.badRequest)
             }
-            try add(name as String, QueryValue(values[index]), changesOnly)
+            try add(name as String, QueryValue(value), changesOnly)
         }
     }
 

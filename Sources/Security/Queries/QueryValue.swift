@@ -14,7 +14,7 @@ enum QueryValue {
     case date(Double)
     case uuid(UUID)
     case null
-    case array([Any])
+    case array([AnyObject])
     case dictionary(NSDictionary)
     case accessControl(SecAccessControl)
     case access(SecAccess)
@@ -24,15 +24,15 @@ enum QueryValue {
     case context(any AuthenticationContextCarrier)
     case other
 
-    init(_ value: Any) {
-        switch value as AnyObject {
+    init(_ value: AnyObject) {
+        switch value {
         case let string as NSString: self = .string(string as String)
         case let data as NSData: self = .data(data)
         case let number as NSNumber: self.init(number)
         case let date as NSDate: self = .date(date.timeIntervalSinceReferenceDate)
         case let uuid as NSUUID: self = .uuid(uuid as UUID)
         case is NSNull: self = .null
-        case let array as NSArray: self = .array(array.map { $0 })
+        case let array as NSArray: self = .array(array.map { $0 as AnyObject })
         case let dictionary as NSDictionary: self = .dictionary(dictionary)
         case let accessControl as SecAccessControl: self = .accessControl(accessControl)
         case let access as SecAccess: self = .access(access)

@@ -84,7 +84,7 @@ final class Selection {
         func describe(_ query: inout ItemQuery) {
             // The dictionary's own attributes override those of the object that it refers to.
             if let own = parameters.values.reference?.attributes(for: query.itemClass) {
-                query.attributes.merge(own) { given, _ in given }
+                query.attributes = own.merging(query.attributes)
             }
         }
         switch queryClass {

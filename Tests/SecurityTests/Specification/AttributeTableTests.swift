@@ -106,7 +106,7 @@ import Testing
         _ itemClass: ItemClass, _ own: String
     ) {
         let expected = Set((Self.shared + "\n" + own).split(separator: "\n").map(String.init))
-        let rules = Set(itemClass.attributeRules.values.map(\.line))
+        let rules = Set(itemClass.attributeRules.all.map(\.line))
         #expect(rules.subtracting(expected) == [])
         #expect(expected.subtracting(rules) == [])
     }

@@ -116,7 +116,7 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
         for kind in [AttributeKind.blob, .data, .string, .number, .date, .uuid] {
             // Through a dictionary, as calls get it.
             let dictionary: NSDictionary = ["key": row.given()] as NSDictionary
-            let given = dictionary.map { QueryValue($0.value) }
+            let given = dictionary.map { QueryValue($0.value as AnyObject) }
             if let converted = row.converted[kind] {
                 #expect(try kind.value(given[0]) == converted, "\(kind)")
             } else {
