@@ -71,12 +71,7 @@ extension ItemReference: ListElement {
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        let itemClass = try message.raw(ItemClass.self)
-        let identifier = try message.identifier(Self.identifierBytes)
-        guard let reference = Self(itemClass: itemClass, identifier: identifier) else {
-            throw MalformedBytes()
-        }
-        self = reference
+        self = try message.bytes.reference(try message.raw())
     }
 }
 

@@ -83,6 +83,16 @@ package struct ByteReader: Sendable {
         } catch { throw MalformedBytes() }
     }
 
+    /// The reference to an item of that class, by its identifier.
+    package mutating func reference(
+        _ itemClass: ItemClass
+    ) throws(MalformedBytes) -> ItemReference {
+        // An identifier is one big-endian number.
+        let high = try number(UInt64.self).byteSwapped
+        let low = try number(UInt64.self).byteSwapped
+        return ItemReference(itemClass: itemClass, number: UInt128(high) << 64 | UInt128(low))
+    }
+
     /// A block of UTF-8 that is a name.
     package mutating func name() throws(MalformedBytes) -> AttributeName {
         let count = Int(try number(UInt32.self))

@@ -155,9 +155,8 @@ struct Search {
     /// The matching items of one keychain. An empty result is no refusal, as another keychain may
     /// have some.
     private func items(
-        _ query: ItemQuery, _ returnFields: ReturnFields
+        _ query: consuming ItemQuery, _ returnFields: ReturnFields
     ) throws(RequestError) -> [Item] {
-        var query = query
         query.returnFields = returnFields.needed(of: query.itemClass)
         do throws(RequestError) {
             return try endpoint.send(CopyMatching(query), in: context)
