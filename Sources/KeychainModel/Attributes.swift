@@ -12,7 +12,7 @@ public struct Attributes: Sendable {
 
     public init() {}
 
-    public init(uniqueKeysWithValues elements: some Sequence<(AttributeName, AttributeValue)>) {
+    public init(_ elements: some Sequence<(AttributeName, AttributeValue)>) {
         for (name, value) in elements { self[name] = value }
     }
 
@@ -104,7 +104,7 @@ extension Attributes: Sequence {
 
 extension Attributes: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (AttributeName, AttributeValue)...) {
-        self.init(uniqueKeysWithValues: elements)
+        self.init(elements)
     }
 }
 

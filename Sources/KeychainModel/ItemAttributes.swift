@@ -26,8 +26,8 @@ public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
     /// name of the same bytes.
     private static func number(of bytes: Span<UInt8>) -> UInt64 {
         var number: UInt64 = 0
-        // Safe: seven bytes at the most, so the shift is at least eight.
         for place in 0..<min(bytes.count, longestShort) {
+            // Safe: the place is one of the name's, and below seven.
             number |= UInt64(bytes[place]) << (56 - 8 * UInt64(place))
         }
         return number | UInt64(min(bytes.count, longestShort + 1))
@@ -301,6 +301,8 @@ public struct AttributeRules: Sendable {
 
     init(_ rules: [AttributeRule]) { all = rules.sorted { $0.name < $1.name } }
 
+    // Inlined, a look-up in one of the tables below counts no reference to it.
+    @inline(__always)
     public subscript(_ name: AttributeName) -> AttributeRule? {
         let place = partitionPoint(of: all.count) { all[$0].name < name }
         // Safe: the place was compared with the count.
@@ -312,8 +314,14 @@ public struct AttributeRules: Sendable {
 extension ItemClass {
     /// The rule for any attribute that an item of the class can have.
     public func rule(for name: AttributeName) -> AttributeRule? {
-        if let rule = attributeRules[name] { return rule }
-        return self == .attributed && name.pairName != nil ? Self.pairRule : nil
+        switch self {
+        case .genericPassword: Self.genericRules[name]
+        case .internetPassword: Self.internetRules[name]
+        case .certificate: Self.certificateRules[name]
+        case .key: Self.keyRules[name]
+        case .attributed:
+            Self.attributedRules[name] ?? (name.pairName != nil ? Self.pairRule : nil)
+        }
     }
 
     /// Of new items of which nothing else is said. Certificates are not secret.

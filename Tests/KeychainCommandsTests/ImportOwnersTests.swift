@@ -8,8 +8,7 @@ import Testing
 /// Whose an item of another service becomes.
 @Suite struct ImportOwnersTests {
     private static func item(_ pairs: [String: String]) -> Attributes {
-        Attributes(
-            uniqueKeysWithValues: pairs.map { (AttributeName.pair($0.key), .string($0.value)) })
+        Attributes(pairs.map { (AttributeName.pair($0.key), .string($0.value)) })
     }
 
     private let all = ImportOwners { _ in true }

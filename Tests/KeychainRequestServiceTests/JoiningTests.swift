@@ -19,8 +19,7 @@ import Testing
     init() throws { world = try ServiceInMemory() }
 
     private func pairs(_ pairs: [String: String]) -> Attributes {
-        Attributes(
-            uniqueKeysWithValues: pairs.map { (AttributeName.pair($0.key), .string($0.value)) })
+        Attributes(pairs.map { (AttributeName.pair($0.key), .string($0.value)) })
     }
 
     @discardableResult

@@ -11,7 +11,8 @@ import re
 import subprocess
 
 # Modules of the toolchain and the system. All others are targets or products.
-SYSTEM = {"Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Swift", "Synchronization", "Testing"}
+SYSTEM = {"CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Swift",
+          "Synchronization", "Testing"}
 
 IMPORT = re.compile(
     r"^[ \t]*(?:@\w+(?:\([^)]*\))?[ \t]+)*(?:(?:public|package|internal|fileprivate|private)[ \t]+)?"
