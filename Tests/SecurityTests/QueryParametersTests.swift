@@ -39,4 +39,44 @@ import Testing
             #expect(query.reason == "to sign in")
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a dictionary of the program's own class, or one that changes, is a query as well`(
+        _ isOwn: Bool
+    ) throws {
+        let query: [String: Any] = [
+            kSecAttrService as String: "mail", kSecReturnData as String: true,
+            kSecClass as String: kSecClassGenericPassword,
+        ]
+        let dictionary = isOwn ? OwnDictionary(query) : NSMutableDictionary(dictionary: query)
+        let parameters = try QueryParameters(dictionary)
+        #expect(try parameters.queryClass() == .items(.genericPassword))
+        #expect(parameters.returns == .data)
+        #expect(parameters.attributes.map(\.name) == [.service])
+    }
+}
+
+/// Makes its keys and values where they are asked for.
+private final class OwnDictionary: NSDictionary, @unchecked Sendable {
+    private let entries: [String: Any]
+
+    init(_ entries: [String: Any]) {
+        self.entries = entries
+        super.init(objects: [], forKeys: [], count: 0)
+    }
+
+    required init(
+        objects: UnsafePointer<AnyObject>?, forKeys keys: UnsafePointer<NSObject>?, count: Int
+    ) {
+        entries = [:]
+        super.init(objects: objects, forKeys: keys, count: count)
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    override var count: Int { entries.count }
+    override func object(forKey key: Any) -> Any? { (key as? String).flatMap { entries[$0] } }
+    override func keyEnumerator() -> NSEnumerator {
+        (Array(entries.keys) as NSArray).objectEnumerator()
+    }
 }
