@@ -46,13 +46,20 @@ import Testing
     ) throws {
         let query: [String: Any] = [
             kSecAttrService as String: "mail", kSecReturnData as String: true,
-            kSecClass as String: kSecClassGenericPassword,
+            kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: "me",
+            kSecAttrLabel as String: "a text that is longer than the others",
         ]
         let dictionary = isOwn ? OwnDictionary(query) : NSMutableDictionary(dictionary: query)
         let parameters = try QueryParameters(dictionary)
         #expect(try parameters.queryClass() == .items(.genericPassword))
         #expect(parameters.returns == .data)
-        #expect(parameters.attributes.map(\.name) == [.service])
+        let texts = parameters.attributes.reduce(into: [AttributeName: String]()) {
+            if case .string(let text) = $1.value { $0[$1.name] = text }
+        }
+        #expect(
+            texts == [
+                .service: "mail", .account: "me", .label: "a text that is longer than the others",
+            ])
     }
 }
 
