@@ -10,7 +10,8 @@ extension NSDictionary {
     func forEachEntry<E: Error>(
         _ body: (_ key: AnyObject, _ value: AnyObject) throws(E) -> Void
     ) throws(E) {
-        // Core Foundation makes objects for a class of the program's, and keeps none of them.
+        // A class of the program's may make its objects as it is asked for them, so that they may end
+        // before they are read below.
         guard type(of: self) == NSDictionary.self || type(of: self) == NSMutableDictionary.self
         else {
             for (key, value) in zip(allKeys, allValues) {
