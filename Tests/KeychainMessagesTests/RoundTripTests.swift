@@ -161,6 +161,14 @@ private func answered<V: Verb>(
         #expect(try answered(Samples.restored, to: FinishRestore.self) == Samples.restored)
     }
 
+    @Test func `1,024 attributes arrive, and one more is no message`() throws {
+        var query = ItemQuery(.attributed)
+        for number in 0..<1024 { query.attributes[.pair("\(number)")] = .string("value") }
+        #expect(try sent(CopyMatching(query)).query == query)
+        query.attributes[.label] = .string("one more")
+        #expect(throws: MessageError.malformed) { try sent(CopyMatching(query)) }
+    }
+
     @Test func `an empty list of references is not the absence of one`() throws {
         var query = ItemQuery(.genericPassword)
         query.references = []
