@@ -135,9 +135,12 @@ enum KeyringTypes {
 extension AttributedItem {
     private static let hidden = "gkr:compat:"
 
-    /// Leaves out names that GNOME's keyring uses itself and tells no program.
+    /// Leaves out names that GNOME's keyring uses itself and tells no program. Of too many it keeps
+    /// one more than an item may have, so that the item is refused.
     mutating func takeOfKeyring(_ name: String, _ value: String) {
-        guard !name.hasPrefix(Self.hidden) else { return }
+        guard !name.hasPrefix(Self.hidden), pairs.count <= AttributedLimits.mostPairs else {
+            return
+        }
         pairs[.pair(name)] = .string(value)
     }
 }

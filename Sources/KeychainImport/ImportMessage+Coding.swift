@@ -124,7 +124,9 @@ package enum ImportFrame {
         while true {
             let name = AttributeName(rawValue: try block(buffer, &position, end))
             if name.rawValue.isEmpty { break }
-            guard isKnown(name, itemClass) else { throw .inputOutput }
+            guard isKnown(name, itemClass), attributes.count < Attributes.most else {
+                throw .inputOutput
+            }
             attributes[name] = try value(try block(buffer, &position, end), of: name)
         }
         return ImportedItem(

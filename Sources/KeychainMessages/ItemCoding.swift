@@ -47,14 +47,11 @@ extension MessageWriter {
 extension MessageReader {
     /// The bytes of an empty name and an empty value.
     private static var leastAttribute: Int { 9 }
-    /// More than any item has. Each attribute is put in its place among the others, so that the time
-    /// for very many would grow with the square of their number.
-    private static var mostAttributes: Int { 1024 }
 
     /// Each name may occur once.
     mutating func attributes() throws(MalformedBytes) -> Attributes {
         let count = try bytes.count(ofAtLeast: Self.leastAttribute)
-        guard count <= Self.mostAttributes else { throw MalformedBytes() }
+        guard count <= Attributes.most else { throw MalformedBytes() }
         var attributes = Attributes(minimumCapacity: count)
         for _ in 0..<count {
             let name = try bytes.name()

@@ -7,11 +7,16 @@
 public struct Attributes: Sendable {
     public typealias Element = (key: AttributeName, value: AttributeValue)
 
+    /// More than any item has. A reader of attributes that others wrote stops there: each is put in
+    /// its place among the others, and the time for very many grows with the square of their number.
+    public static let most = 1024
+
     /// Each name is before the next one.
     private var elements: [Element] = []
 
     public init() {}
 
+    /// Where a name is there twice, the last one counts.
     public init(_ elements: some Sequence<(AttributeName, AttributeValue)>) {
         for (name, value) in elements { self[name] = value }
     }

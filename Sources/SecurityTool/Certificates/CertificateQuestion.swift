@@ -116,7 +116,7 @@ extension ByteWriter {
     mutating func append(_ attributes: Attributes) {
         append(count: attributes.count)
         for (name, value) in attributes {
-            append(text: name.rawValue)
+            append(name: name)
             switch value {
             case .string(let text):
                 append(1)
@@ -144,8 +144,10 @@ extension ByteReader {
 
     mutating func attributes() throws(MalformedBytes) -> Attributes {
         var attributes: Attributes = [:]
-        for _ in 0..<(try count(ofAtLeast: 9)) {
-            let name = AttributeName(rawValue: try text())
+        let count = try count(ofAtLeast: 9)
+        guard count <= Attributes.most else { throw MalformedBytes() }
+        for _ in 0..<count {
+            let name = try name()
             switch try byte() {
             case 1: attributes[name] = .string(try text())
             case 2: attributes[name] = .data(Array(try block()))

@@ -107,6 +107,7 @@ import Testing
     ) {
         let expected = Set((Self.shared + "\n" + own).split(separator: "\n").map(String.init))
         let rules = Set(itemClass.attributeRules.all.map(\.line))
+        #expect(rules.count == itemClass.attributeRules.all.count, "each once")
         #expect(rules.subtracting(expected) == [])
         #expect(expected.subtracting(rules) == [])
     }
