@@ -131,7 +131,7 @@ let package = Package(
         library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
         library("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
         library("PAMSession", ["CPAM", "KeychainSecrets"]),
-        library("AccountDatabase", ["CShadow", "KeychainSecrets"]),
+        library("AccountDatabase", ["CShadow", "KeychainLinuxSystem", "KeychainSecrets"]),
         library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
         library(
             "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),

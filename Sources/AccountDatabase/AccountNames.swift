@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// The names of accounts, remembered for a moment: the account database may be on another machine.
@@ -12,15 +13,15 @@ package final class AccountNames: Sendable {
 
     private struct Entry {
         let name: String
-        let until: ContinuousClock.Instant
+        let until: BootTime
     }
     private struct Known {
         var names: [UInt32: Entry] = [:]
-        var absent: [UInt32: ContinuousClock.Instant] = [:]
+        var absent: [UInt32: BootTime] = [:]
         /// Users with a keychain, who therefore had an account, before the first look.
         var expected: Set<UInt32> = []
 
-        func name(of user: UInt32, _ now: ContinuousClock.Instant) -> String? {
+        func name(of user: UInt32, _ now: BootTime) -> String? {
             guard let entry = names[user], now < entry.until else { return nil }
             return entry.name
         }
@@ -32,7 +33,7 @@ package final class AccountNames: Sendable {
 
     /// nil where there is no such account.
     package func name(of user: UInt32) -> String? {
-        let now = ContinuousClock.now
+        let now = BootTime.now
         if let name = known.withLock({ $0.name(of: user, now) }) { return name }
         if isKnownAbsent(user) { return nil }
         let name = look(user)

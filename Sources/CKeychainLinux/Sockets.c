@@ -254,7 +254,12 @@ ssize_t kc_send_passing(int socket, const void *first, size_t first_length, cons
                         size_t second_length, const struct kc_sender *self, int passed) {
     struct iovec parts[2] = {{.iov_base = (void *)first, .iov_len = first_length},
                              {.iov_base = (void *)second, .iov_len = second_length}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_length > 0 ? 2 : 1};
+    return kc_send_parts(socket, parts, second_length > 0 ? 2 : 1, self, passed);
+}
+
+ssize_t kc_send_parts(int socket, const struct iovec *parts, size_t count,
+                      const struct kc_sender *self, int passed) {
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr aligned;

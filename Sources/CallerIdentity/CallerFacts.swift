@@ -37,7 +37,20 @@ package final class CallerFacts: Sendable {
     private struct Reaching: Hashable {
         let operation: PolicyOperation
         let byNameAlone: Bool
-        let transfer: Fact<UInt8>
+        /// The fact as a number: each request looks here, and two facts are compared by types that are
+        /// looked up while the program runs.
+        let transfer: Int16
+
+        init(_ operation: PolicyOperation, byNameAlone: Bool, _ transfer: Fact<UInt8>) {
+            self.operation = operation
+            self.byNameAlone = byNameAlone
+            self.transfer =
+                switch transfer {
+                case .known(let value): Int16(value)
+                case .absent: -1
+                case .unknown: -2
+                }
+        }
     }
 
     /// The machine's directory of accounts, groups and names.
@@ -169,8 +182,7 @@ package final class CallerFacts: Sendable {
         byNameAlone: Bool, transfer: Fact<UInt8> = .absent
     ) -> VisibleGroups {
         if policy.isEmpty { return VisibleGroups() }
-        let reaching = Reaching(
-            operation: operation, byNameAlone: byNameAlone, transfer: transfer)
+        let reaching = Reaching(operation, byNameAlone: byNameAlone, transfer)
         let kept = reached.withLock { kept in
             kept.checksum == policy.checksum ? kept.reach[reaching] : nil
         }

@@ -266,7 +266,7 @@ private struct Reader {
     private func next(
         _ input: SecretInput, _ descriptor: Descriptor
     ) throws(SystemError) -> SecretBytes {
-        let deadline = ContinuousClock.now + .seconds(Self.longestPause)
+        let deadline = BootTime.now + .seconds(Self.longestPause)
         try Wait.until(Wait.input, descriptor.number, deadline: deadline)
         return try input.next()
     }

@@ -13,7 +13,7 @@ internal import Synchronization
 final class ClientCores: Sendable {
     /// The thread of one connection.
     struct Place {
-        fileprivate var nextLook: ContinuousClock.Instant?
+        fileprivate var nextLook: BootTime?
         /// Since the last look.
         fileprivate var reads = 0
         fileprivate var countedIn = 0
@@ -32,22 +32,26 @@ final class ClientCores: Sendable {
     }
 
     private let interval: Duration
+    private let periodNanoseconds: UInt64
     /// The number of the process's cores when it began.
     private let coreCount = CoreSet.ofProcess?.count ?? .max
-    private let start = ContinuousClock.now
+    private let start = BootTime.now
     private let period = ShortLock(Period())
 
     /// A thread looks where its client runs once in each interval.
-    init(interval: Duration = .milliseconds(50)) { self.interval = interval }
+    init(interval: Duration = .milliseconds(50)) {
+        self.interval = interval
+        periodNanoseconds = max((interval * Self.looksInPeriod).wholeNanoseconds, 1)
+    }
 
     /// Has the calling thread, which has received a request, follow the client if its time to look has
     /// come. A client of several threads is not followed, as the kernel tells the core of the first; nor
     /// is one that may not use all cores, as all threads would gather where it may.
     func follow(_ client: @autoclosure () -> PinnedProcess?, _ place: inout Place) {
-        let now = ContinuousClock.now
+        let now = BootTime.now
         place.reads &+= 1
         guard let nextLook = place.nextLook else { return place.nextLook = now + interval }
-        guard now >= nextLook else { return }
+        if now < nextLook { return }
         place.nextLook = now + interval
         let isBusy = place.reads >= Self.readsOfBusy
         place.reads = 0
@@ -74,9 +78,9 @@ final class ClientCores: Sendable {
         CoreSet.ofThread == place.core.map(CoreSet.init) ?? all
     }
 
-    private func isCrowded(_ now: ContinuousClock.Instant, _ place: inout Place) -> Bool {
+    private func isCrowded(_ now: BootTime, _ place: inout Place) -> Bool {
         // Safe: a number of periods since the start, counted from 1.
-        let number = 1 + Int(start.duration(to: now) / (interval * Self.looksInPeriod))
+        let number = 1 + Int(now.nanoseconds(since: start) / periodNanoseconds)
         let isCounted = place.countedIn == number
         place.countedIn = number
         return period.withLock { period in

@@ -233,7 +233,7 @@ package final class RequestServer: Sendable {
                 return say(.answer(Done(), to: ForgetPeer.self, continues: false), to: connection)
             }
             if let verb = verb as? WatchKeychains {
-                let end = ContinuousClock.now + Self.watchFor
+                let end = BootTime.now + Self.watchFor
                 let changes = try service.changes.changes(
                     of: deputy.user, after: verb.position, for: deputy.process
                 ) { connection.waits(for: $0, until: end) }

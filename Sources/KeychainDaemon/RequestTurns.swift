@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 internal import Glibc
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// Schedules one user's reads while other users are connected. As many run at once as the machine
@@ -26,7 +27,7 @@ final class RequestTurns: Sendable {
     private struct Line {
         /// With the start of each turn; the earliest is first. By name alone, which takes no reference:
         /// a turn outlives its place here, since `end` comes before its connection's end.
-        var working: [(turn: ObjectIdentifier, since: ContinuousClock.Instant)] = []
+        var working: [(turn: ObjectIdentifier, since: BootTime)] = []
         var waiting: [Turn] = []
     }
     private let line = ShortLock(Line())
@@ -77,10 +78,10 @@ final class RequestTurns: Sendable {
     private func takeFromSlowest(_ turn: Turn) -> Taking {
         line.withLock { line in
             guard let place = line.waiting.firstIndex(where: { $0 === turn }) else { return .given }
-            let now = ContinuousClock.now
+            let now = BootTime.now
             if let slowest = line.working.first {
-                let left = patience - slowest.since.duration(to: now)
-                guard left <= .zero else { return .later(left) }
+                let left = (slowest.since + patience).nanoseconds(since: now)
+                guard left == 0 else { return .later(.nanoseconds(Int64(clamping: left))) }
                 line.working.removeFirst()
             }
             line.waiting.remove(at: place)

@@ -172,18 +172,39 @@ package enum KernelKeyring {
                 key.rawValue, text.assumingMemoryBound(to: CChar.self).baseAddress!, text.count)
             guard count > 0, count <= text.count else { return false }
             // Safe: only what the kernel wrote is read.
-            var rest = unsafe text[0..<Int(count) - 1]
-            // `type;uid;gid;perm;description`; the last may have semicolons of its own.
-            func next(is wanted: String? = nil) -> Bool {
-                guard let end = unsafe rest.firstIndex(of: UInt8(ascii: ";")) else { return false }
-                // Safe: a part of what was written, up to an index of it.
-                defer { unsafe rest = rest[(end + 1)...] }
-                guard let wanted else { return true }
-                return unsafe rest[..<end].elementsEqual(wanted.utf8)
-            }
-            guard next(is: "user"), next(is: String(user)), next(), next() else { return false }
-            return unsafe rest.elementsEqual(description.utf8)
+            let fields = unsafe UnsafeRawBufferPointer(rebasing: text[..<(Int(count) - 1)])
+            return unsafe isUserKey(fields, of: user, described: description)
         }
+    }
+
+    /// `fields` is `type;uid;gid;perm;description`; the last may have semicolons of its own.
+    private static func isUserKey(
+        _ fields: UnsafeRawBufferPointer, of user: UInt32, described description: String
+    ) -> Bool {
+        var place = 0
+        var owner: UInt64 = 0
+        // Safe: each place is looked at before its byte. The owner has at most ten digits.
+        for digit in "user;".utf8 {
+            guard place < fields.count, unsafe fields[place] == digit else { return false }
+            place += 1
+        }
+        while place < fields.count, case let digit = unsafe fields[place], digit != 0x3B {
+            guard (0x30...0x39).contains(digit), owner <= UInt32.max else { return false }
+            owner = owner * 10 + UInt64(digit - 0x30)
+            place += 1
+        }
+        guard owner == user else { return false }
+        // Safe: as above.
+        for _ in 0..<3 {
+            while place < fields.count, unsafe fields[place] != 0x3B { place += 1 }
+            place += 1
+        }
+        let wanted = description.utf8Span.span
+        guard fields.count - place == wanted.count else { return false }
+        for offset in wanted.indices where unsafe fields[place + offset] != wanted[offset] {
+            return false
+        }
+        return true
     }
 
     package static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {

@@ -23,7 +23,7 @@ package enum ChildFilter {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let ours = Descriptor(owning: ends[0])
         let child = try start(executable, arguments, given, Descriptor(owning: ends[1]))
-        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
+        let deadline = BootTime.now + .seconds(deadlineSeconds)
         let answer = try read(ours, limit, deadline)
         guard child.wait(deadlineSeconds: deadlineSeconds)?.isSuccess == true else {
             throw .malformed
@@ -57,7 +57,7 @@ package enum ChildFilter {
     }
 
     private static func read(
-        _ descriptor: Descriptor, _ limit: Int, _ deadline: ContinuousClock.Instant
+        _ descriptor: Descriptor, _ limit: Int, _ deadline: BootTime
     ) throws(SystemError) -> SecretBytes {
         var pieces: [HeldSecret] = []
         var total = 0

@@ -18,9 +18,9 @@ package struct ChildOutput: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let ours = Descriptor(owning: ends[0])
         let child = try Self.start(executable, arguments, Descriptor(owning: ends[1]))
-        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
+        let deadline = BootTime.now + .seconds(deadlineSeconds)
         bytes = try ours.contents(limit: limit, until: deadline)
-        status = child.wait(deadlineSeconds: max(0, Self.seconds(until: deadline)))
+        status = child.wait(deadlineSeconds: Double(deadline.nanoseconds(since: .now)) / 1e9)
     }
 
     /// Starts the child. Afterwards only the child holds the writing end, so that the pipe ends
@@ -32,10 +32,5 @@ package struct ChildOutput: Sendable {
             executable: executable, arguments: arguments, environment: [],
             passing: [(source: theirs.number, target: DescriptorOutput.descriptor)],
             newSession: true)
-    }
-
-    private static func seconds(until deadline: ContinuousClock.Instant) -> Double {
-        let left = ContinuousClock.now.duration(to: deadline)
-        return Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
     }
 }

@@ -27,7 +27,7 @@ extension Descriptor {
     /// All bytes up to the end, which comes when the last writer has closed a pipe. Throws
     /// `.tooLarge` for more than `limit` bytes.
     package func contents(
-        limit: Int, until deadline: ContinuousClock.Instant
+        limit: Int, until deadline: BootTime
     ) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)

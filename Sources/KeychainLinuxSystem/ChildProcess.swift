@@ -55,7 +55,7 @@ package final class ChildProcess: Sendable {
     /// Waits for the end; nil when the child still runs at the deadline.
     package func wait(deadlineSeconds: Double) -> ExitStatus? {
         if Wait.isReady(POLLIN, pidfd.number) { return reap() }
-        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
+        let deadline = BootTime.now + .seconds(deadlineSeconds)
         guard (try? Wait.until(POLLIN, pidfd.number, deadline: deadline)) != nil else {
             return nil
         }
@@ -65,7 +65,7 @@ package final class ChildProcess: Sendable {
     /// Waits for the end; nil when the child still runs at the deadline, or once the other
     /// descriptor is readable.
     package func wait(deadlineSeconds: Double, unless other: Int32) -> ExitStatus? {
-        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
+        let deadline = BootTime.now + .seconds(deadlineSeconds)
         _ = try? Wait.until(POLLIN, pidfd.number, or: other, deadline: deadline)
         return Wait.isReady(POLLIN, pidfd.number) ? reap() : nil
     }

@@ -5,7 +5,7 @@ internal import Glibc
 /// bytes. An end in the middle of a field is an error.
 package final class DescriptorInput {
     private let descriptor: Descriptor
-    private let deadline: ContinuousClock.Instant
+    private let deadline: BootTime
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// The bytes that were read and not taken yet.
     private var left = 0..<0
@@ -13,7 +13,7 @@ package final class DescriptorInput {
     private var rest: UInt64
 
     package init(
-        _ descriptor: Descriptor, atMost most: UInt64, until deadline: ContinuousClock.Instant
+        _ descriptor: Descriptor, atMost most: UInt64, until deadline: BootTime
     ) {
         self.descriptor = descriptor
         self.rest = most

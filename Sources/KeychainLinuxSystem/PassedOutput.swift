@@ -55,7 +55,7 @@ package struct PassedOutput: Sendable {
 
     /// Writes all of the secret, or throws. `ignoreBrokenPipes` must be called before.
     package func write(
-        _ secret: borrowing SecretBytes, until deadline: ContinuousClock.Instant
+        _ secret: borrowing SecretBytes, until deadline: BootTime
     ) throws(SystemError) {
         try secret.withBytes { bytes throws(SystemError) in
             var written = 0

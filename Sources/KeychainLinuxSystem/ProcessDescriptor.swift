@@ -27,13 +27,3 @@ package enum ProcessDescriptor {
     /// Ends it, where this process may.
     package static func kill(_ process: Descriptor) { _ = kc_pidfd_kill(process.number, SIGKILL) }
 }
-
-/// The time since boot, including sleep: the clock of processes' start times.
-package enum BootClock {
-    package static var nanoseconds: UInt64 {
-        var time = timespec()
-        // Safe: the structure is this function's own.
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-}

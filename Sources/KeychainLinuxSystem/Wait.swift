@@ -16,7 +16,7 @@ package enum Wait {
     /// passed this throws even where the descriptor is ready: a peer that sends byte by byte gets
     /// no more time.
     package static func until(
-        _ events: Int32, _ descriptor: Int32, deadline: ContinuousClock.Instant?
+        _ events: Int32, _ descriptor: Int32, deadline: BootTime?
     ) throws(SystemError) {
         while true {
             var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -30,7 +30,7 @@ package enum Wait {
 
     /// Waits for events on either of two descriptors.
     package static func until(
-        _ events: Int32, _ descriptor: Int32, or other: Int32, deadline: ContinuousClock.Instant
+        _ events: Int32, _ descriptor: Int32, or other: Int32, deadline: BootTime
     ) throws(SystemError) {
         while true {
             var items = [descriptor, other].map {
@@ -45,15 +45,11 @@ package enum Wait {
     }
 
     /// The timeout for poll(2), which takes a negative one for no limit.
-    private static func milliseconds(
-        to deadline: ContinuousClock.Instant?
-    ) throws(SystemError) -> Int32 {
+    private static func milliseconds(to deadline: BootTime?) throws(SystemError) -> Int32 {
         guard let deadline else { return -1 }
-        let left = ContinuousClock.now.duration(to: deadline)
-        guard left > .zero else { throw .timedOut }
-        let parts = left.components
-        return Int32(
-            clamping: parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000 + 1)
+        let left = deadline.nanoseconds(since: .now)
+        guard left > 0 else { throw .timedOut }
+        return Int32(clamping: left / 1_000_000 &+ 1)
     }
 
     /// Sleeps, or returns early at a signal.

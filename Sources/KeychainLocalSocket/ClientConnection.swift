@@ -29,7 +29,7 @@ package final class ClientConnection: @unchecked Sendable {
     ) throws(SocketError) {
         let ourselves = kc_own_credentials()
         descriptor = try SocketAddress.connect(
-            path, ContinuousClock.now + .seconds(Self.connectSeconds))
+            path, BootTime.now + .seconds(Self.connectSeconds))
         serverUser = try PeerCredentials(of: descriptor).user
         if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
         let connected = descriptor
@@ -39,7 +39,7 @@ package final class ClientConnection: @unchecked Sendable {
         }
         guard let hello = greeted else { throw .closed }
         stream = FrameStream(
-            descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
+            descriptor, sender: nil, ourselves: ourselves,
             nonce: hello.nonce)
     }
 
@@ -53,7 +53,7 @@ package final class ClientConnection: @unchecked Sendable {
         serverUser = try PeerCredentials(of: descriptor).user
         let hello = try Self.hello(descriptor, .now + patience)
         stream = FrameStream(
-            descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
+            descriptor, sender: nil, ourselves: ourselves,
             nonce: hello.nonce)
     }
 
@@ -85,7 +85,7 @@ package final class ClientConnection: @unchecked Sendable {
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
     private static func hello(
-        _ descriptor: Descriptor, _ deadline: ContinuousClock.Instant
+        _ descriptor: Descriptor, _ deadline: BootTime
     ) throws(SocketError) -> Hello {
         var hello = [UInt8](repeating: 0, count: Hello.byteCount)
         var count = 0

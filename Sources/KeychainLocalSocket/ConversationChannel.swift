@@ -81,7 +81,7 @@ package final class ConversationChannel: Sendable {
 
     /// Throws `.closed` when the other end has gone.
     package func receive(deadlineSeconds: Double?) throws(SocketError) -> ConversationMessage {
-        let deadline = deadlineSeconds.map { ContinuousClock.now + .seconds($0) }
+        let deadline = deadlineSeconds.map { BootTime.now + .seconds($0) }
         try descriptor.wait(for: POLLIN, until: deadline)
         var buffer = SecretBytes(count: Self.longestText + 2) { (_: inout MutableRawSpan) in }
         let count = buffer.withMutableBytes { span in
@@ -133,7 +133,7 @@ package final class ConversationChannel: Sendable {
         _ kind: UInt8, _ content: consuming SecretBytes
     ) throws(SocketError) {
         guard content.count <= Self.longestText else { throw .tooLarge }
-        let deadline = ContinuousClock.now + .seconds(Self.sendSeconds)
+        let deadline = BootTime.now + .seconds(Self.sendSeconds)
         try descriptor.wait(for: POLLOUT, until: deadline)
         let whole = SecretBytes(copying: [kind]).appending(content)
         let sent = whole.withBytes { bytes in

@@ -22,7 +22,7 @@ final class FrameStream {
     private let keepsFirst: Bool
     /// The credentials sent along, where the kernel would otherwise give others than at the
     /// connection.
-    private let ourselves: kc_sender?
+    private let ourselves: kc_sender
     /// Whether a frame's first byte is awaited in the receiving call, which spares a system call. A thread
     /// that waits there is also woken when the peer takes what was sent, for nothing.
     private let waitsInReceive: Bool
@@ -46,7 +46,7 @@ final class FrameStream {
     /// the first one that does.
     init(
         _ descriptor: Descriptor, sender: PeerCredentials?, keepsFirst: Bool = false,
-        ourselves: kc_sender? = nil, waitsInReceive: Bool = false, nonce: [UInt8],
+        ourselves: kc_sender = kc_sender(), waitsInReceive: Bool = false, nonce: [UInt8],
         timeout: Duration = timeout
     ) {
         self.descriptor = descriptor
@@ -77,19 +77,20 @@ final class FrameStream {
         sent += 1
         let header = FrameHeader(
             messageLength: frame.message.count, secretsLength: frame.secrets?.bytes.count ?? 0,
-            sequence: sent, nonce: nonce)
-        let deadline = ContinuousClock.now + timeout
-        var bytes = header.bytes
-        bytes += frame.message
+            sequence: sent, nonce: nonce
+        ).bytes
         // Safe: the spans are borrowed for the call, the lengths are theirs.
-        try unsafe bytes.span.bytes.withUnsafeBytes { first throws(SocketError) in
-            guard let secrets = frame.secrets else {
-                let nothing = unsafe UnsafeRawBufferPointer(rebasing: first[0..<0])
-                return try unsafe write(first, nothing, deadline, frame.descriptor)
-            }
-            try secrets.bytes.withBytes { span throws(SocketError) in
-                try unsafe span.withUnsafeBytes { second throws(SocketError) in
-                    try unsafe write(first, second, deadline, frame.descriptor)
+        try unsafe header.span.bytes.withUnsafeBytes { header throws(SocketError) in
+            try unsafe frame.message.span.bytes.withUnsafeBytes { message throws(SocketError) in
+                guard let secrets = frame.secrets else {
+                    return try unsafe write(
+                        [iovec(header), iovec(message), iovec()], frame.descriptor)
+                }
+                try secrets.bytes.withBytes { span throws(SocketError) in
+                    try unsafe span.withUnsafeBytes { secrets throws(SocketError) in
+                        try unsafe write(
+                            [iovec(header), iovec(message), iovec(secrets)], frame.descriptor)
+                    }
                 }
             }
         }
@@ -102,8 +103,8 @@ final class FrameStream {
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try awaitFirst(patience)
-        var frameDeadline = ContinuousClock.now + timeout
-        try fill(FrameHeader.byteCount, frameDeadline)
+        var limit: BootTime?
+        try fill(FrameHeader.byteCount, &limit)
         let header = try buffer.withBytes { bytes throws(SocketError) in
             try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount), nonce)
         }
@@ -116,11 +117,11 @@ final class FrameStream {
         if header.messageLength + header.secretsLength > Self.readAhead {
             try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
         }
-        frameDeadline = ContinuousClock.now + timeout
-        let message = try message(header.messageLength, frameDeadline)
+        limit = nil
+        let message = try message(header.messageLength, &limit)
         var frame = Frame(message: message, secrets: nil)
         if header.secretsLength > 0 {
-            frame.secrets = HeldSecret(try secrets(header.secretsLength, frameDeadline))
+            frame.secrets = HeldSecret(try secrets(header.secretsLength, &limit))
         }
         if takesDescriptors { frame.descriptor = passed.take() }
         return frame
@@ -152,12 +153,12 @@ final class FrameStream {
     // MARK: Receiving
 
     private func message(
-        _ length: Int, _ deadline: ContinuousClock.Instant
+        _ length: Int, _ limit: inout BootTime?
     ) throws(SocketError) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(min(length, 64 * 1024))
         while message.count < length {
-            try fill(1, deadline)
+            try fill(1, &limit)
             let take = min(end - start, length - message.count)
             buffer.withBytes { bytes in
                 // Safe: copies what is borrowed.
@@ -171,7 +172,7 @@ final class FrameStream {
     }
 
     private func secrets(
-        _ length: Int, _ deadline: ContinuousClock.Instant
+        _ length: Int, _ limit: inout BootTime?
     ) throws(SocketError) -> SecretBytes {
         var kept = SecretBytes(count: min(length, Self.firstPiece)) { (_: inout MutableRawSpan) in }
         var count = 0
@@ -188,6 +189,7 @@ final class FrameStream {
                 start += take
                 count += take
             } else {
+                let deadline = begun(&limit)
                 count += try kept.withMutableBytes { span throws(SocketError) in
                     // Safe: receives into the part of the secret that is still empty.
                     try unsafe span.withUnsafeMutableBytes { target throws(SocketError) in
@@ -208,11 +210,21 @@ final class FrameStream {
         (start, end) = (0, end - start)
     }
 
-    /// Reads until the buffer has `count` bytes.
+    /// Reads until the buffer has `count` bytes. The time for a part of a frame begins where bytes of it
+    /// are missing: a frame that came whole needs no clock.
+    private func fill(_ count: Int, _ limit: inout BootTime?) throws(SocketError) {
+        if end - start < count { try fill(count, until: begun(&limit)) }
+    }
+
+    private func begun(_ limit: inout BootTime?) -> BootTime {
+        let end = limit ?? .now + timeout
+        limit = end
+        return end
+    }
+
     private func fill(
-        _ count: Int, _ deadline: ContinuousClock.Instant?, inKernel: Bool = false
+        _ count: Int, until deadline: BootTime?, inKernel: Bool = false
     ) throws(SocketError) {
-        if end - start >= count { return }
         if start == end {
             (start, end) = (0, 0)
         } else if Self.readAhead - start < count {
@@ -236,17 +248,17 @@ final class FrameStream {
     private func awaitFirst(_ patience: Duration?) throws(SocketError) {
         guard start == end else { return }
         if waitsInReceive { try setKernelPatience(patience) }
-        try fill(1, patience.map { .now + $0 }, inKernel: waitsInReceive)
+        try fill(1, until: patience.map { .now + $0 }, inKernel: waitsInReceive)
     }
 
     private func setKernelPatience(_ patience: Duration?) throws(SocketError) {
-        guard patience != kernelPatience else { return }
+        guard patience?.attoseconds != kernelPatience?.attoseconds else { return }
         try descriptor.receive(within: patience)
         kernelPatience = patience
     }
 
     private func read(
-        _ target: UnsafeMutableRawBufferPointer, _ deadline: ContinuousClock.Instant?,
+        _ target: UnsafeMutableRawBufferPointer, _ deadline: BootTime?,
         inKernel: Bool = false
     ) throws(SocketError) -> Int {
         var inKernel = inKernel
@@ -316,23 +328,28 @@ final class FrameStream {
     // MARK: Sending
 
     private func write(
-        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
-        _ deadline: ContinuousClock.Instant, _ passed: Descriptor?
+        _ parts: consuming InlineArray<3, iovec>, _ passed: Descriptor?
     ) throws(SocketError) {
-        var first = unsafe first
-        var second = unsafe second
         var passed = passed
+        var limit: BootTime?
         var isBegun = false
-        while first.count + second.count > 0 {
-            // Safe: both are borrowed by the caller for the whole call.
-            let count =
-                unsafe first.isEmpty
-                ? send(second, nil, nil) : send(first, second, passed)
+        var first = 0
+        while true {
+            // Safe: the parts are borrowed by the caller for the whole call; the credentials are copied
+            // within it.
+            while first < 3, unsafe parts[first].iov_len == 0 { first += 1 }
+            guard first < 3 else { return }
+            var sender = ourselves
+            let count = unsafe parts.span.withUnsafeBufferPointer {
+                unsafe kc_send_parts(
+                    descriptor.number, $0.baseAddress! + first, 3 - first, &sender,
+                    passed?.number ?? -1)
+            }
             if count < 0 {
                 switch errno {
                 case EINTR: continue
                 case EAGAIN:
-                    try descriptor.wait(for: POLLOUT, until: deadline)
+                    try descriptor.wait(for: POLLOUT, until: begun(&limit))
                     continue
                 case EPIPE, ECONNRESET: throw isBegun ? .system(errno) : .closed
                 default: throw .system(errno)
@@ -341,24 +358,29 @@ final class FrameStream {
             isBegun = true
             // The descriptor went with the first of the bytes.
             passed = nil
-            let fromFirst = min(count, first.count)
-            unsafe first = UnsafeRawBufferPointer(rebasing: first[fromFirst...])
-            unsafe second = UnsafeRawBufferPointer(rebasing: second[(count - fromFirst)...])
+            var taken = count
+            for place in first..<3 {
+                // Safe: one of the three, and no more than it has.
+                taken -= unsafe parts[place].advance(by: taken)
+            }
         }
     }
+}
 
-    private func send(
-        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer?, _ passed: Descriptor?
-    ) -> Int {
-        // Safe: as above; the credentials are copied within the call.
-        guard var ourselves else {
-            return unsafe kc_send_passing(
-                descriptor.number, first.baseAddress, first.count, second?.baseAddress,
-                second?.count ?? 0, nil, passed?.number ?? -1)
-        }
-        return unsafe kc_send_passing(
-            descriptor.number, first.baseAddress, first.count, second?.baseAddress,
-            second?.count ?? 0, &ourselves, passed?.number ?? -1)
+extension iovec {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+        // Safe: the kernel only reads what is sent.
+        unsafe self.init(
+            iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
+
+    /// Leaves out as many of the first bytes, or all, and returns how many.
+    fileprivate mutating func advance(by count: Int) -> Int {
+        // Safe: within the part.
+        let step = unsafe min(count, iov_len)
+        unsafe iov_base = iov_base.map { unsafe $0 + step }
+        unsafe iov_len -= step
+        return step
     }
 }
 
@@ -383,18 +405,23 @@ struct FrameHeader {
         self.nonce = nonce
     }
 
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        // Safe: only what is sent is put together here.
-        bytes.reserveCapacity(Self.byteCount + messageLength)
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: Self.version)
-        bytes.append(littleEndian: UInt16(0))
-        bytes.append(littleEndian: UInt32(clamping: messageLength))
-        bytes.append(littleEndian: UInt32(clamping: secretsLength))
-        bytes.append(littleEndian: sequence)
-        bytes += nonce
-        return bytes
+    var bytes: InlineArray<40, UInt8> {
+        var header = InlineArray<40, UInt8>(repeating: 0)
+        var span = header.mutableSpan
+        // Safe: any bytes are bytes; the span checks each place.
+        var bytes = unsafe span.mutableBytes
+        bytes.storeBytes(of: Self.magic.littleEndian, as: UInt32.self)
+        bytes.storeBytes(of: Self.version.littleEndian, toByteOffset: 4, as: UInt16.self)
+        bytes.storeBytes(
+            of: UInt32(clamping: messageLength).littleEndian, toByteOffset: 8, as: UInt32.self)
+        bytes.storeBytes(
+            of: UInt32(clamping: secretsLength).littleEndian, toByteOffset: 12, as: UInt32.self)
+        bytes.storeBytes(of: sequence.littleEndian, toByteOffset: 16, as: UInt64.self)
+        for place in 0..<Self.nonceBytes {
+            // Safe: the nonce has so many bytes, and the header room for them.
+            bytes.storeBytes(of: nonce[place], toByteOffset: 24 + place, as: UInt8.self)
+        }
+        return header
     }
 
     /// Parses a header that must have this nonce. A header of another version has magic and version
@@ -413,14 +440,6 @@ struct FrameHeader {
         secretsLength = Int(bytes.number(at: 12, UInt32.self))
         sequence = bytes.number(at: 16, UInt64.self)
         self.nonce = nonce
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
-        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
-            append(UInt8(truncatingIfNeeded: number >> Number(shift)))
-        }
     }
 }
 
@@ -478,7 +497,7 @@ package struct FrameLimits: Sendable {
 extension Descriptor {
     /// Waits as `Wait.until` does.
     func wait(
-        for events: Int32, until deadline: ContinuousClock.Instant?
+        for events: Int32, until deadline: BootTime?
     ) throws(SocketError) {
         do { try Wait.until(events, number, deadline: deadline) } catch { throw SocketError(error) }
     }

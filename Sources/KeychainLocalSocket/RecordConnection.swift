@@ -38,7 +38,7 @@ package final class RecordConnection: Sendable {
     package func send(
         _ record: [UInt8], passing passed: Descriptor?, within time: Duration
     ) throws(SocketError) {
-        let deadline = ContinuousClock.now + time
+        let deadline = BootTime.now + time
         while try !offer(record, passing: passed) {
             try descriptor.wait(for: POLLOUT, until: deadline)
         }

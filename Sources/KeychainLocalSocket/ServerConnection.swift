@@ -153,7 +153,7 @@ package final class ServerConnection: @unchecked Sendable {
 
     /// Returns true once `wake` is woken; false where before that the peer sends something or
     /// closes its end, or the time is over.
-    package func waits(for wake: Wake, until deadline: ContinuousClock.Instant) -> Bool {
+    package func waits(for wake: Wake, until deadline: BootTime) -> Bool {
         try? Wait.until(Wait.input, wake.number, or: descriptor.number, deadline: deadline)
         return wake.isWoken
     }

@@ -16,7 +16,7 @@ package enum SocketAddress {
     }
 
     static func connect(
-        _ path: String, _ deadline: ContinuousClock.Instant,
+        _ path: String, _ deadline: BootTime,
         _ kind: __socket_type = SOCK_STREAM
     ) throws(SocketError) -> Descriptor {
         let descriptor = try make(kind)
@@ -27,7 +27,7 @@ package enum SocketAddress {
                 unsafe Glibc.connect(descriptor.number, address, length)
             }
             if result == 0 { return descriptor }
-            guard errno == EINTR, ContinuousClock.now < deadline else {
+            guard errno == EINTR, BootTime.now < deadline else {
                 if errno == EAGAIN { throw .timedOut }
                 throw .system(errno)
             }

@@ -56,16 +56,31 @@ package struct Done: VerbAnswer {
 package protocol ListElement: MessageValue {
     /// Bytes that each has at the least.
     static var leastBytes: Int { get }
+
+    // Whole lists, so that the compiler makes these for each type: a generic list's types are looked up
+    // while the program runs, with each answer.
+    static func encode(_ list: [Self], into message: inout MessageWriter)
+    static func list(in message: inout MessageReader) throws(MalformedBytes) -> [Self]
+}
+
+extension ListElement {
+    package static func encode(_ list: [Self], into message: inout MessageWriter) {
+        message.append(list)
+    }
+
+    package static func list(in message: inout MessageReader) throws(MalformedBytes) -> [Self] {
+        try message.values(ofAtLeast: leastBytes)
+    }
 }
 
 /// In one part or in several, as the items of a search are.
 extension Array: VerbAnswer, MessageValue where Element: ListElement {
     package mutating func append(part: Self) { self += part }
 
-    package func encode(into message: inout MessageWriter) { message.append(self) }
+    package func encode(into message: inout MessageWriter) { Element.encode(self, into: &message) }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        self = try message.values(ofAtLeast: Element.leastBytes)
+        self = try Element.list(in: &message)
     }
 }
 
@@ -108,7 +123,7 @@ package enum AuditName: String, Sendable, CaseIterable {
 }
 
 /// Sends verbs to the keychain: to the daemon, or to the service in the own process.
-package protocol KeychainEndpoint: Sendable {
+package protocol KeychainEndpoint: AnyObject, Sendable {
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer

@@ -73,6 +73,12 @@ package final class AuditLog: Sendable {
         let via: Caller.Via?
         var program: String
         var ending: Ending
+
+        /// A user has few kinds of records, which these two mostly tell apart: each read looks for its own.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(user)
+            hasher.combine(program.utf8.count)
+        }
     }
     /// The outcome of requests that are counted together.
     fileprivate enum Ending: Hashable {
@@ -90,7 +96,7 @@ package final class AuditLog: Sendable {
         var lines = Double(AuditLog.burst)
         /// Negative after a line that was longer than the rest of the allowance.
         var bytes = Double(AuditLog.burstOfBytes)
-        var asOf = ContinuousClock.now
+        var asOf = BootTime.now
     }
     /// The number of records, and the account of the first.
     fileprivate struct Counted {
@@ -102,7 +108,7 @@ package final class AuditLog: Sendable {
         var programs: [UInt32: Set<String>] = [:]
         var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
-        var countedSince = ContinuousClock.now
+        var countedSince = BootTime.now
         /// The last of each user's records in which a policy refuses, with its number.
         var denied: [UInt32: (number: UInt64, record: AuditRecord)] = [:]
         var deniedCount: UInt64 = 0
@@ -115,7 +121,7 @@ package final class AuditLog: Sendable {
     private let store: any AuditStore
     private let journal: (any AuditSink)?
     /// When a request was last refused, or its user asked.
-    private let lastRefusal = ShortLock<ContinuousClock.Instant?>(nil)
+    private let lastRefusal = ShortLock<BootTime?>(nil)
     /// Counted records are completed on this queue, and then written.
     private let completing = DispatchQueue(label: "audit")
     private let completed = DispatchGroup()
@@ -130,7 +136,7 @@ package final class AuditLog: Sendable {
     /// Whether in that time a request was refused, or its user asked: limits on guesses and questions
     /// may still count it.
     package func hasRefused(within time: Duration) -> Bool {
-        lastRefusal.withLock { $0.map { $0.duration(to: .now) < time } ?? false }
+        lastRefusal.withLock { $0.map { .now < $0 + time } ?? false }
     }
 
     package func record(
@@ -327,9 +333,8 @@ package final class AuditLog: Sendable {
 }
 
 extension AuditLog {
-    private static func milliseconds(since began: ContinuousClock.Instant) -> Double {
-        let (seconds, attoseconds) = began.duration(to: .now).components
-        let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
+    private static func milliseconds(since began: BootTime) -> Double {
+        let microseconds = Double(BootTime.now.nanoseconds(since: began)) / 1000
         return (microseconds / 10).rounded() / 100
     }
 }
@@ -348,9 +353,9 @@ extension AuditLog.State {
     /// The user's allowance, with what was earned since its last use.
     private func allowance(of user: UInt32) -> AuditLog.Allowance {
         var allowance = allowances[user] ?? AuditLog.Allowance()
-        let now = ContinuousClock.now
+        let now = BootTime.now
         // Whole seconds only: the rest is earned the next time.
-        let passed = Double((now - allowance.asOf).components.seconds)
+        let passed = Double(now.nanoseconds(since: allowance.asOf) / 1_000_000_000)
         guard passed > 0 else { return allowance }
         allowance.lines = min(
             allowance.lines + passed / AuditLog.secondsPerLine, Double(AuditLog.burst))

@@ -49,7 +49,7 @@ package final class RequestNotes: Sendable {
         package let operation: AuditLog.Operation
         package let refusal: RequestError?
     }
-    let began = ContinuousClock.now
+    let began = BootTime.now
     private let noted = Mutex(Noted())
 
     /// Where a caller's question would be shown: a display, or one terminal.

@@ -253,14 +253,14 @@ extension KeychainService {
     /// password of those that have one. `outcome` is `.undecided` where `body` opens no secret, and
     /// so its success proves no password right.
     func guessing<R>(
-        _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
+        _ items: some Collection<ItemReference>, in keychain: OpenKeychain,
         shows outcome: UnlockThrottle.Outcome = .right,
         _ body: () throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
-        let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
-        guard !targets.isEmpty else {
+        guard !items.isEmpty else {
             do throws(KeychainStoreError) { return try body() } catch { throw RequestError(error) }
         }
+        let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
         try itemGuesses.begin(targets)
         do throws(KeychainStoreError) {
             let result = try body()

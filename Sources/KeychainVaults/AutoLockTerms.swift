@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainSecrets
 
@@ -88,5 +89,7 @@ extension Duration {
     }
 
     /// The time since boot, including sleep.
-    package static var sinceBoot: Duration { ContinuousClock().systemEpoch.duration(to: .now) }
+    package static var sinceBoot: Duration {
+        .nanoseconds(Int64(clamping: BootTime.now.nanoseconds))
+    }
 }

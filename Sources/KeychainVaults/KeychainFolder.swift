@@ -22,7 +22,10 @@ package final class KeychainFolder: Sendable {
         let identity: FileIdentity?
 
         /// Whether the path leads to the file that is open.
-        var isStillThere: Bool { identity != nil && FileIdentity(keychain.path) == identity }
+        var isStillThere: Bool {
+            guard let identity, let found = FileIdentity(keychain.path) else { return false }
+            return found == identity
+        }
     }
     private struct OpenFiles {
         var files: [KeychainID: OpenFile] = [:]

@@ -36,10 +36,10 @@ package final class LoginConnection: Sendable {
     package static func beginning(
         in descriptor: Descriptor
     ) -> (user: UInt32, asksForNumber: Bool)? {
-        let deadline = ContinuousClock.now + timeout
+        let deadline = BootTime.now + timeout
         let count = LoginMessage.headerBytes + MemoryLayout<UInt32>.size
         var bytes = [UInt8](repeating: 0, count: count)
-        while ContinuousClock.now < deadline {
+        while BootTime.now < deadline {
             // Safe: receives at most the array's length.
             let got = unsafe bytes.withUnsafeMutableBytes {
                 unsafe recv(
@@ -66,7 +66,7 @@ package final class LoginConnection: Sendable {
     /// Reads one frame: first its header, and allocates memory for the rest only once the header is
     /// checked.
     package func receive() throws(LoginHandoffError) -> LoginRequest {
-        let deadline = ContinuousClock.now + Self.timeout
+        let deadline = BootTime.now + Self.timeout
         let header = try secret(count: LoginMessage.headerBytes, deadline)
         let count = try header.withBytes { header throws(LoginHandoffError) in
             try LoginMessage.bodyCount(header)
@@ -77,7 +77,7 @@ package final class LoginConnection: Sendable {
 
     package func reply(_ reply: LoginReply) throws(LoginHandoffError) {
         let bytes = LoginMessage.bytes(of: reply)
-        let deadline = ContinuousClock.now + Self.timeout
+        let deadline = BootTime.now + Self.timeout
         var sent = 0
         while sent < bytes.count {
             // Safe: sends from within the array.
@@ -96,7 +96,7 @@ package final class LoginConnection: Sendable {
 
     /// Reads bytes from the peer directly into locked memory.
     private func secret(
-        count: Int, _ deadline: ContinuousClock.Instant
+        count: Int, _ deadline: BootTime
     ) throws(LoginHandoffError) -> SecretBytes {
         try SecretBytes(count: count) { (span: inout MutableRawSpan) throws(LoginHandoffError) in
             var filled = 0
@@ -119,7 +119,7 @@ package final class LoginConnection: Sendable {
 
     /// After a call that moved no bytes: waits, if waiting helps.
     private func recover(
-        for events: Int32, _ deadline: ContinuousClock.Instant
+        for events: Int32, _ deadline: BootTime
     ) throws(LoginHandoffError) {
         switch errno {
         case EAGAIN:

@@ -35,7 +35,7 @@ struct PolicyCompiler: Sendable {
     private func output(
         for folders: [String]
     ) throws(PolicyFailure) -> (bytes: [UInt8], status: ExitStatus) {
-        let deadline = ContinuousClock.now + Self.deadline
+        let deadline = BootTime.now + Self.deadline
         let (running, pipe) = try start(folders)
         defer { running.end() }
         let bytes: [UInt8]

@@ -60,7 +60,7 @@ package final class Bridge {
     /// When each connection came, as far as it was seen.
     private var seen: [String: UInt64] = [:]
     /// From then on the bus tells of each connection that comes.
-    private var started = BootClock.nanoseconds
+    private var started = BootTime.now.nanoseconds
 
     package init(_ bus: BusConnection, _ keychains: any PeerKeychains) throws(Failure) {
         guard let wake = BusWake() else { throw .outOfDescriptors }
@@ -79,7 +79,7 @@ package final class Bridge {
         let match =
             "type='signal',sender='\(BusConnection.itself)',member='NameOwnerChanged',"
             + "path='/org/freedesktop/DBus'"
-        ask("AddMatch", [.text(match)]) { [unowned self] _ in started = BootClock.nanoseconds }
+        ask("AddMatch", [.text(match)]) { [unowned self] _ in started = BootTime.now.nanoseconds }
         // After that, so that no later owner is missed.
         ask("GetNameOwner", [.text(PortalRequest.owner)]) { [unowned self] reply in
             guard reply.kind == .reply else { return }
@@ -222,7 +222,7 @@ package final class Bridge {
             seen[name] = nil
             if let peer = peers[name] { forget(peer) }
         } else if seen.count < Self.mostSeen {
-            seen[name] = BootClock.nanoseconds
+            seen[name] = BootTime.now.nanoseconds
         }
     }
 

@@ -50,7 +50,7 @@ extension SecurityKey {
 
     /// Waits for as long as the library says, or for ever where that is less than zero.
     private static func hasReport(_ device: Int32, _ milliseconds: Int32) -> Bool {
-        let deadline = milliseconds < 0 ? nil : ContinuousClock.now + .milliseconds(milliseconds)
+        let deadline = milliseconds < 0 ? nil : BootTime.now + .milliseconds(milliseconds)
         do throws(SystemError) {
             try Wait.until(Wait.input, device, deadline: deadline)
             return true

@@ -52,17 +52,17 @@ final class KeptKeys: Sendable {
     let firstUnlock: KeptKey
     /// The name of the when-unlocked keys of the machine's keychain.
     let machine: KeptKey
-    private weak let file: KeychainFile?
+    private let opening: KeychainFile.Opening
     private let state = ShortLock(State())
 
     init(_ keychain: OpenKeychain) {
         firstUnlock = KeptKey(KeyName.firstUnlock(keychain.name), keychain)
         machine = KeptKey(KeyName.machine(keychain.name), keychain)
-        file = keychain.file
+        opening = keychain.file.opening
     }
 
     /// Another file may have taken the keychain's place, even one of the same identifier.
-    func areOf(_ keychain: OpenKeychain) -> Bool { file === keychain.file }
+    func areOf(_ keychain: OpenKeychain) -> Bool { opening === keychain.file.opening }
 
     func unlock(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
         if let known = state.withLock({ $0.unlocks[session.id] }) { return known }
@@ -199,17 +199,18 @@ final class IdleTracker: Sendable {
     func rest(of terms: AutoLockTerms, _ keychain: KeychainID) -> Duration? {
         let now = Duration.sinceBoot
         return uses.withLock { uses in
-            if uses[keychain] == nil { uses[keychain] = Use(last: now, terms: terms) }
-            return terms.rest(lastUse: uses[keychain]?.last ?? now, at: now)
+            guard let place = uses.index(forKey: keychain) else {
+                uses[keychain] = Use(last: now, terms: terms)
+                return terms.rest(lastUse: now, at: now)
+            }
+            return terms.rest(lastUse: uses.values[place].last, at: now)
         }
     }
 
     func note(_ keychain: KeychainID) {
         let now = Duration.sinceBoot
         uses.withLock { uses in
-            guard var use = uses[keychain] else { return }
-            use.last = now
-            uses[keychain] = use
+            if let place = uses.index(forKey: keychain) { uses.values[place].last = now }
         }
     }
 

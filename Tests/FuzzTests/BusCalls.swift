@@ -134,7 +134,7 @@ enum BusCalls {
 }
 
 /// As where no daemon runs.
-private struct NoKeychain: KeychainEndpoint {
+private final class NoKeychain: KeychainEndpoint {
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer { throw .failed(.notAvailable) }

@@ -14,10 +14,11 @@ enum Frames {
     /// What is said, in frames of the right nonce and numbers.
     static func input(_ frames: [(message: [UInt8], secrets: [UInt8])]) -> [UInt8] {
         frames.enumerated().flatMap { number, frame in
-            FrameHeader(
+            let header = FrameHeader(
                 messageLength: frame.message.count, secretsLength: frame.secrets.count,
                 sequence: UInt64(number) + 1, nonce: nonce
-            ).bytes + frame.message + frame.secrets
+            ).bytes
+            return header.indices.map { header[$0] } + frame.message + frame.secrets
         }
     }
 

@@ -70,10 +70,11 @@ struct RawFrame {
     }
 
     var header: [UInt8] {
-        FrameHeader(
+        let bytes = FrameHeader(
             messageLength: messageLength, secretsLength: secretsLength, sequence: sequence,
             nonce: nonce
         ).bytes
+        return bytes.indices.map { bytes[$0] }
     }
     var bytes: [UInt8] { header + body }
 }

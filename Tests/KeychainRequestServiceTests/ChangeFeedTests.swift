@@ -104,7 +104,7 @@ import Testing
     @Test func `a deputy that hangs up, or says something, waits no longer`() throws {
         let pair = try ConnectionPair()
         let wake = try Wake()
-        let end = ContinuousClock.now + .seconds(600)
+        let end = BootTime.now + .seconds(600)
         pair.client.shutDown()
         #expect(!pair.server.waits(for: wake, until: end))
         wake.wake()

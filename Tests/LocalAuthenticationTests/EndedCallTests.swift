@@ -7,7 +7,7 @@ import LocalAuthentication
 import Testing
 
 /// A keychain whose user never answers: a request ends only when it is cancelled.
-private struct SilentEndpoint: KeychainEndpoint {
+private final class SilentEndpoint: KeychainEndpoint {
     let asks = DispatchSemaphore(value: 0)
 
     func send<V: Verb>(

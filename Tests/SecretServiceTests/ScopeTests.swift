@@ -6,7 +6,7 @@ internal import KeychainSecrets
 internal import Testing
 
 /// As where no daemon runs.
-private struct NoKeychain: KeychainEndpoint {
+private final class NoKeychain: KeychainEndpoint {
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer { throw .failed(.notAvailable) }

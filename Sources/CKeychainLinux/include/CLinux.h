@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /// The sender of received data, as the kernel reports it.
 struct kc_sender {
@@ -70,6 +71,10 @@ ssize_t kc_send(int socket, const void *first, size_t first_length, const void *
 /// Sends, and passes a copy of the descriptor to the peer; none if it is below 0.
 ssize_t kc_send_passing(int socket, const void *first, size_t first_length, const void *second,
                         size_t second_length, const struct kc_sender *self, int passed);
+
+/// The same for any number of parts.
+ssize_t kc_send_parts(int socket, const struct iovec *parts, size_t count,
+                      const struct kc_sender *self, int passed);
 
 enum { KC_MOST_PASSED = 2 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
+internal import KeychainModel
 internal import Synchronization
 
 /// One keychain: its keybag and its sealed items, in one SQLite file that several threads and
@@ -9,6 +10,7 @@ internal import Synchronization
 /// and `delete`, each in a file of its own.
 package final class KeychainFile: Sendable {
     package let path: String
+    package let opening: Opening
     let owner: KeychainOwner
     /// 16 random bytes that everything sealed in this file is bound to.
     package let identifier: [UInt8]
@@ -22,12 +24,16 @@ package final class KeychainFile: Sendable {
     /// The user whose requests are served here, where several users share the file.
     private let client: UInt32?
 
+    /// Tells one opening of a file from another, also of a file in the same place, and keeps none open.
+    package final class Opening: Sendable {}
+
     /// The same open file for the requests of one of several users, so that no user takes all of
     /// its connections from the others.
     package func serving(_ user: UInt32) -> KeychainFile { KeychainFile(self, user) }
 
     private init(_ file: KeychainFile, _ client: UInt32) {
         path = file.path
+        opening = file.opening
         owner = file.owner
         identifier = file.identifier
         database = file.database
@@ -47,6 +53,7 @@ package final class KeychainFile: Sendable {
         let keybag = try database.read { try Keybag($0) }
         guard keybag.owner == owner else { throw KeychainStoreError.belongsToAnother }
         self.path = path
+        opening = Opening()
         self.owner = owner
         self.database = database
         self.memory = memory
@@ -60,7 +67,7 @@ package final class KeychainFile: Sendable {
 
     /// Whether the file is that account's. A user's number may belong to another account by now.
     package func belongs(to user: UInt32, called account: String) -> Bool {
-        owner.user == user && owner.account.utf8.elementsEqual(account.utf8)
+        owner.user == user && owner.account.hasSameBytes(as: account)
     }
 
     package func itemCount() throws(KeychainStoreError) -> Int {
