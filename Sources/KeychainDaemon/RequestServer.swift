@@ -318,11 +318,11 @@ package final class RequestServer: Sendable {
     ) -> Bool {
         do throws(RequestError) {
             let last = try service.answer(verb, for: client) { part throws(RequestError) in
-                guard say(.answer(part, to: V.self, continues: true), to: connection) else {
+                guard say(.answer(part, toVerb: V.number, continues: true), to: connection) else {
                     throw .failed(.notAvailable)
                 }
             }
-            return say(.answer(last, to: V.self, continues: false), to: connection)
+            return say(.answer(last, toVerb: V.number, continues: false), to: connection)
         } catch {
             return say(.refusal(error, because: client.notes.words), to: connection)
         }

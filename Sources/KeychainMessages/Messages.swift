@@ -249,14 +249,21 @@ package enum ServerMessage: Sendable {
     package static func answer<V: Verb>(
         _ answer: V.Answer, to verb: V.Type, continues: Bool
     ) -> ServerMessage {
+        self.answer(answer, toVerb: V.number, continues: continues)
+    }
+
+    /// The same for the verb of that number. The answer's type comes with the answer; that of a verb's
+    /// answer is looked up while the program runs.
+    package static func answer(
+        _ answer: some VerbAnswer, toVerb number: UInt16, continues: Bool
+    ) -> ServerMessage {
         let (message, secrets) = message(Kind.answer) { message in
-            message.bytes.append(number: V.number)
+            message.bytes.append(number: number)
             message.append(continues)
             answer.encode(into: &message)
         }
         return .answer(
-            AnswerMessage(
-                verb: V.number, continues: continues, message: message, secrets: secrets))
+            AnswerMessage(verb: number, continues: continues, message: message, secrets: secrets))
     }
 
     package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
