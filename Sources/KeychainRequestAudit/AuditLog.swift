@@ -74,7 +74,8 @@ package final class AuditLog: Sendable {
         var program: String
         var ending: Ending
 
-        /// A user has few kinds of records, which these two mostly tell apart: each read looks for its own.
+        /// A user has `mostKinds` kinds of records, which these two mostly tell apart: each read looks for
+        /// its own.
         func hash(into hasher: inout Hasher) {
             hasher.combine(user)
             hasher.combine(program.utf8.count)

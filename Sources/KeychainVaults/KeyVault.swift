@@ -108,13 +108,6 @@ package struct KeychainID: Hashable, Sendable {
         self.user = user
         self.name = name
     }
-
-    /// A user has few keychains, so that the name's length tells most of them apart: a read looks for its
-    /// keychain in some eight tables.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(user)
-        hasher.combine(name.description.utf8.count)
-    }
 }
 
 extension OpenKeychain {
