@@ -13,6 +13,7 @@ package final class AccountNames: Sendable {
 
     private struct Entry {
         let name: String
+        let inKeychains: String
         let until: BootTime
     }
     private struct Known {
@@ -21,35 +22,50 @@ package final class AccountNames: Sendable {
         /// Users with a keychain, who therefore had an account, before the first look.
         var expected: Set<UInt32> = []
 
-        func name(of user: UInt32, _ now: BootTime) -> String? {
+        func entry(of user: UInt32, _ now: BootTime) -> Entry? {
             guard let entry = names[user], now < entry.until else { return nil }
-            return entry.name
+            return entry
         }
     }
     private let look: @Sendable (UInt32) -> String?
+    private let inKeychains: @Sendable (String) -> String
     private let known = ShortLock(Known())
 
-    package init(_ look: @escaping @Sendable (UInt32) -> String?) { self.look = look }
+    /// `inKeychains`: the name by which an account's keychains know their owner.
+    package init(
+        _ look: @escaping @Sendable (UInt32) -> String?,
+        inKeychains: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.look = look
+        self.inKeychains = inKeychains
+    }
 
     /// nil where there is no such account.
-    package func name(of user: UInt32) -> String? {
+    package func name(of user: UInt32) -> String? { entry(of: user)?.name }
+
+    /// The name by which the account's keychains know their owner; nil where there is no such account.
+    package func nameInKeychains(of user: UInt32) -> String? { entry(of: user)?.inKeychains }
+
+    private func entry(of user: UInt32) -> Entry? {
         let now = BootTime.now
-        if let name = known.withLock({ $0.name(of: user, now) }) { return name }
+        if let entry = known.withLock({ $0.entry(of: user, now) }) { return entry }
         if isKnownAbsent(user) { return nil }
-        let name = look(user)
+        let entry = look(user).map {
+            Entry(name: $0, inKeychains: inKeychains($0), until: now + Self.validFor)
+        }
         known.withLock { known in
             known.names[user] = nil
             known.absent[user] = nil
             known.expected.remove(user)
-            if let name {
+            if let entry {
                 if known.names.count >= Self.mostNames { known.names.removeAll() }
-                known.names[user] = Entry(name: name, until: now + Self.validFor)
+                known.names[user] = entry
             } else {
                 if known.absent.count >= Self.mostAbsent { known.absent.removeAll() }
                 known.absent[user] = now + Self.validFor
             }
         }
-        return name
+        return entry
     }
 
     /// Root has an account whatever the directory says.

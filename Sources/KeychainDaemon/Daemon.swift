@@ -56,13 +56,11 @@ package final class Daemon: Sendable {
         self.plan = plan
         let state = plan.folders.state
         let user = plan.user
-        let accounts = AccountNames(plan.accounts.name)
+        let accounts = AccountNames(plan.accounts.name, inKeychains: plan.nameInKeychains)
         let memory = MemoryBudget()
         let folder = KeychainFolder(
             state, layout: .folderPerUser, serving: user,
-            accountName: { [inKeychains = plan.nameInKeychains] in
-                accounts.name(of: $0).map(inKeychains)
-            }, memory: memory)
+            accountName: { accounts.nameInKeychains(of: $0) }, memory: memory)
         let keyring = try DaemonKeyring(stateFolder: state, serving: user)
         let records = try SealedRecords(
             folder: plan.folders.records, of: plan.user, key: plan.vaultKey)

@@ -340,7 +340,7 @@ package enum Value: Sendable {
 ///
 /// A foreign file's column may hold any type, so each reading is optional: nil for NULL and for
 /// another type than the requested one.
-@safe package struct Row: ~Copyable {
+@safe @usableFromInline package struct Row: ~Copyable {
     private let statement: OpaquePointer
 
     // Safe: only stores the pointer; the row ends with the closure, before its statement does.
@@ -391,15 +391,23 @@ package enum Value: Sendable {
     }
 
     /// The bytes in SQLite's memory, while the closure runs; nil for a column of another type.
+    @inlinable
     package borrowing func withBlob<R: ~Copyable, E: Error>(
         _ column: Int32, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R? {
-        // Safe: as in `blob`; the statement moves after the closure has returned.
+        guard let bytes = unsafe place(ofBlob: column) else { return nil }
+        // Safe: the statement moves after the closure has returned.
+        return try body(unsafe RawSpan(_unsafeBytes: bytes))
+    }
+
+    // Safe: for `withBlob` alone, which hands the place on while the row lives.
+    @usableFromInline
+    borrowing func place(ofBlob column: Int32) -> UnsafeRawBufferPointer? {
         guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
         let count = Int(unsafe sqlite3_column_bytes(statement, column))
         guard count > 0, let bytes = unsafe sqlite3_column_blob(statement, column) else {
-            return try body(RawSpan())
+            return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return try body(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
+        return unsafe UnsafeRawBufferPointer(start: bytes, count: count)
     }
 }

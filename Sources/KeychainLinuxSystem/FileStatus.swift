@@ -6,7 +6,6 @@ internal import Glibc
 package struct FileStatus: Sendable, Equatable {
     package enum Kind: Sendable { case file, folder, other }
 
-    package let kind: Kind
     package let owner: UInt32
     /// The permission bits alone.
     package let mode: UInt32
@@ -17,6 +16,16 @@ package struct FileStatus: Sendable, Equatable {
     /// Together the two identify one file, while it exists.
     package let device: UInt64
     package let number: UInt64
+    private let format: UInt32
+
+    /// Told when it is asked for: a request that compares two files needs their numbers alone.
+    package var kind: Kind {
+        switch format {
+        case S_IFREG: .file
+        case S_IFDIR: .folder
+        default: .other
+        }
+    }
 
     /// The time since the content was changed; negative where a clock was wrong.
     package var age: Duration { WallClock.now - changed }
@@ -26,14 +35,9 @@ package struct FileStatus: Sendable, Equatable {
         var status = stat()
         // Safe: the structure is this function's own.
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .file
-            case S_IFDIR: .folder
-            default: .other
-            }
         owner = status.st_uid
         mode = status.st_mode & 0o7777
+        format = status.st_mode & ~0o7777
         size = Int(status.st_size)
         changed = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
         device = UInt64(status.st_dev)

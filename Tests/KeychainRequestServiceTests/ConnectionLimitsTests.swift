@@ -75,6 +75,20 @@ import AccountDatabase
         #expect(looks.withLock { $0[7] } == 1)
     }
 
+    @Test func `the name that keychains know an account by is remembered with the account's`() {
+        let asked = Mutex<[String]>([])
+        let accounts = AccountNames({ $0 == 7 ? "alice" : nil }) { name in
+            asked.withLock { $0.append(name) }
+            return "alice-of-before"
+        }
+        for _ in 0..<3 {
+            #expect(accounts.name(of: 7) == "alice")
+            #expect(accounts.nameInKeychains(of: 7) == "alice-of-before")
+            #expect(accounts.nameInKeychains(of: 8) == nil)
+        }
+        #expect(asked.withLock { $0 } == ["alice"])
+    }
+
     @Test func `a user who is expected is known until a look says otherwise`() {
         let accounts = AccountNames { $0 == 7 ? "alice" : nil }
         accounts.expect([7, 8])
