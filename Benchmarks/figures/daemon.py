@@ -433,6 +433,8 @@ def rules(table, house):
     ratios = []
     with programs.orders(house["small"]) as program:
         program.order(f"read 500 {SMALL}")
+        # On one core, as in `sizes`.
+        programs.pin([program.ready["process"], *house.serving("small")], {0})
         for _ in range(2):
             plain = program.order(f"read 2000 {SMALL}")["p50_us"]
             for path, rules in files.items():
@@ -443,6 +445,7 @@ def rules(table, house):
                 path.unlink()
             world.wait_for(lambda: in_force(house) < RULES / 4, "the baseline alone", 90)
             ratios.append(ruled / plain)
+        programs.pin(house.serving("small"), BOTH)
     table.add(f"read under {RULES:,} rules more, × under the baseline", median(ratios), "×",
               most=1.15)
 
