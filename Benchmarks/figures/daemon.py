@@ -2,6 +2,7 @@
 """What reads, adds and unlocks cost through the daemon: in a private world, with real logins, the
 keychains on a real disk."""
 
+import hashlib
 import importlib.machinery
 import importlib.util
 import json
@@ -29,6 +30,7 @@ PLAIN = "keychain-bench-plain"  # the same program, as plain `swift build` makes
 BOTH = {0, min(1, os.cpu_count() - 1)}
 POLICIES = pathlib.Path("/etc/keychain/policies.d")
 RULES = 10_000
+HEAD, PIECE = 64, 256 * 1024  # of a backup
 
 
 class House:
@@ -283,8 +285,8 @@ def beside_troubles(table, house):
     table.heading("Another user's reads, beside what one user has the service do")
     shell = house["large"]
     assert shell.run("keychainctl backup own.backup", [PASSWORD]).status == 0
-    shell.run("python3 -c \"b = bytearray(open('own.backup', 'rb').read()); n = len(b) // 2;"
-              " b[n:n + 4096] = bytes(4096); open('hostile.backup', 'wb').write(b)\"")
+    home = pathlib.Path(world.pwd.getpwnam("kc-large").pw_dir)
+    (home / "hostile.backup").write_bytes(spoiled((home / "own.backup").read_bytes()))
     deriving = programs.orders(house["small"])
     beside = programs.orders(house["beside"])
     beside.order(f"read 500 {SMALL}")
@@ -294,10 +296,13 @@ def beside_troubles(table, house):
         deriving.order(f"unlock {PASSWORD}")
 
     def restore():
-        assert shell.run("keychainctl restore hostile.backup", [PASSWORD]).status != 0
-
-    def start():
-        shell.run("keychainctl --help >/dev/null")
+        told = shell.run("keychainctl restore hostile.backup", [PASSWORD])
+        # From then on only the starting of programs would be measured.
+        if "too many tries" in told.text:
+            time.sleep(0.1)
+            return False
+        assert "the file of the keychain" in told.text, told
+        return True
 
     def crash():
         house.daemon.kill_worker("kc-large")
@@ -315,19 +320,20 @@ def beside_troubles(table, house):
         owner = house.file("large").parent.stat().st_uid
         world.as_number(owner, "sh", "-c", command)
 
-    # What the starting of programs alone costs another user is the kernel's: no user has a share of the
-    # processors here.
     for what, trouble in (("keys derived one after the other", derive),
-                          ("programs that ask the service nothing, one after the other", start),
                           ("a damaged file restored again and again", restore),
                           ("crashes of the user's worker", crash),
                           ("unlocks that find the user's quota of keys full", unlock)):
         if trouble == unlock:
             keys_of_large(fill_keys)
-        rounds = [beside_trouble(beside, trouble) for _ in range(3)]
+        rounds = []
+        for _ in range(3):
+            if trouble == restore:
+                # With its worker the user's tries are forgotten.
+                house.daemon.kill_worker("kc-large")
+            rounds.append(beside_trouble(beside, trouble))
         ratios = sorted(ratio for ratio, _, _ in rounds)
-        table.add(f"read p99 beside {what}, × quiet", median(ratios), "×",
-                  most=None if trouble == start else 3,
+        table.add(f"read p99 beside {what}, × quiet", median(ratios), "×", most=3,
                   note=f"{ratios[0]:.2f} to {ratios[-1]:.2f}; "
                        f"{median(each for _, each, _ in rounds):.0f} µs; "
                        f"{sum(count for _, _, count in rounds)} times meanwhile")
@@ -336,17 +342,31 @@ def beside_troubles(table, house):
     beside.end()
 
 
+def spoiled(backup):
+    """A page of the copy is zeros, and the digest is that of the copy as it is now: the program would
+    not send it otherwise (docs/format.md)."""
+    def digest(message):
+        return hashlib.blake2b(message, digest_size=32).digest()
+
+    copy = bytearray(backup[HEAD:])
+    middle = len(copy) // 2
+    copy[middle:middle + 4096] = bytes(4096)
+    pieces = [digest(copy[at:at + PIECE]) for at in range(0, len(copy) + 1, PIECE)]
+    whole = digest(len(copy).to_bytes(8, "little") + b"".join(pieces))
+    return backup[:24] + whole + backup[56:HEAD] + copy
+
+
 def beside_trouble(beside, trouble):
     """The p99 of reads for two seconds, of what it is when all is quiet, and in µs; how often the
-    trouble was made meanwhile."""
+    trouble was made meanwhile: not where it returns False, as what the service refuses to do."""
     quiet = beside.order(f"read 1500 {SMALL}")
     over = threading.Event()
     times = []
 
     def go_on():
         while not over.is_set():
-            trouble()
-            times.append(trouble)
+            if trouble() is not False:
+                times.append(trouble)
 
     thread = threading.Thread(target=go_on)
     thread.start()
